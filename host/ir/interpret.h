@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// The oracle: executes a program directly, independent of the code generator.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/program.h"
+
+namespace dojo::ir {
+
+/// The bytes of one argument in the storage layout of its buffer (native byte order).
+struct Tensor {
+  DType dtype = DType::f32;
+  std::vector<std::byte> bytes;
+  bool operator==(const Tensor&) const = default;
+};
+[[nodiscard]] double loadAsDouble(const Tensor& tensor, std::int64_t element);
+[[nodiscard]] std::int64_t loadAsInteger(const Tensor& tensor, std::int64_t element);
+/// Rounds to nearest even / wraps into the dtype.
+void store(Tensor& tensor, std::int64_t element, double value);
+void store(Tensor& tensor, std::int64_t element, std::int64_t value);
+[[nodiscard]] Tensor makeTensor(const Buffer& buffer);  ///< Zeroed.
+
+struct InterpretOptions {
+  /// Order of concurrent iterations: `parallel` interleaved leaf by leaf at random, `vector` lane by
+  /// lane in lockstep for each leaf, private storage poisoned at each iteration.
+  std::uint64_t seed = 1;
+  /// Stops with "interpret.budget" past this many leaf executions.
+  std::int64_t budget = std::int64_t{1} << 40;
+};
+
+/// Runs `program` on `arguments` (one a non-tmp buffer, in order; outs are ignored on entry) in the
+/// arithmetic of the dtypes. Returns all arguments after the run. Errors: "interpret.bounds",
+/// "interpret.unwritten", "interpret.unwritten-out", "interpret.value-range", "interpret.division"
+/// with the line.
+[[nodiscard]] Result<std::vector<Tensor>> interpret(const Program& program,
+                                                    const std::vector<Tensor>& arguments,
+                                                    const InterpretOptions& options = {});
+
+/// The same over integers modulo 2^61 - 1 with fixed hash functions for the transcendentals,
+/// divisions as products with an inverse, max/min as commutative hashes where exactness needs it:
+/// equal results mean equal computations, no tolerance. Inputs are drawn from `inputSeed`;
+/// integers and bools stay themselves. Returns a hash of each out/inout element.
+[[nodiscard]] Result<std::vector<std::vector<std::uint64_t>>> interpretExact(
+    const Program& program, std::uint64_t inputSeed, const InterpretOptions& options = {});
+
+/// A reference value of one element with what a correct candidate may differ by.
+struct Bounded {
+  double value = 0;  ///< For f64 kernels the leading part of a double-double.
+  double bound = 0;  ///< Absolute error allowed; infinite: not compared.
+};
+
+/// Runs in wider arithmetic (double for f32 and narrower, double-double for f64) and carries for
+/// each value the error that allowed rewrites and roundings may cause (measuring.md): propagated
+/// error plus the rounding of each operation, (n+1) u sum|t| for a sum of n terms in any order, the
+/// allowed ULPs of functions, the smallest subnormal. Integer outputs have bound 0. Returns one
+/// array for each argument, empty for `in`, in storage order (unused elements have an infinite
+/// bound).
+[[nodiscard]] Result<std::vector<std::vector<Bounded>>> reference(
+    const Program& program, const std::vector<Tensor>& arguments);
+
+/// Inputs for a program: every `in` and `inout` filled from `seed`, index buffers within their
+/// declared values.
+enum class InputSet : std::uint8_t {
+  uniform,    ///< [-1, 1), no two alike
+  wide,       ///< magnitudes over several binades, both signs
+  awkward,    ///< mostly uniform, with signed zeros, subnormals and repeated extremes mixed in
+  equal,      ///< all elements of a buffer equal
+};
+[[nodiscard]] std::vector<Tensor> makeInputs(const Program& program, InputSet set,
+                                             std::uint64_t seed);
+
+}  // namespace dojo::ir
