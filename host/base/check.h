@@ -14,9 +14,9 @@ namespace dojo {
 }  // namespace dojo
 
 /// Aborts unless `condition` holds; `message` (a string) is evaluated only then.
-#define DOJO_CHECK(condition, message)                                     \
-  do {                                                                     \
-    if (!(condition)) [[unlikely]] {                                       \
-      ::dojo::checkFailed(__FILE__, __LINE__, #condition, (message));      \
-    }                                                                      \
+#define DOJO_CHECK(condition, message)                                \
+  do {                                                                \
+    if (!(condition)) [[unlikely]] {                                  \
+      ::dojo::checkFailed(__FILE__, __LINE__, #condition, (message)); \
+    }                                                                 \
   } while (false)

@@ -30,10 +30,10 @@ struct Measurement {
   /// target has none. Its median steers a search on the host.
   std::vector<double> ratios;
   std::int64_t callsPerSample = 1;
-  double cycles = 0;      ///< Median of samples.
-  double score = 0;       ///< What is compared (lower is better): median ratio, else cycles.
-  double spread = 0;      ///< Half the interquartile range of what is compared, over its median.
-  std::string counter;    ///< "tsc", "perf-cycles", "mcycle", "icount" ...
+  double cycles = 0;    ///< Median of samples.
+  double score = 0;     ///< What is compared (lower is better): median ratio, else cycles.
+  double spread = 0;    ///< Half the interquartile range of what is compared, over its median.
+  std::string counter;  ///< "tsc", "perf-cycles", "mcycle", "icount" ...
   std::string cache = "warm";
   bool censored = false;  ///< Cut by racing: `cycles` is only a lower bound.
   /// Worst error over allowed error over all compared elements and input sets, 0..1; and counts.

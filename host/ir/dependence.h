@@ -82,7 +82,8 @@ struct BoxDim {
   std::int64_t size = 1;
   bool operator==(const BoxDim&) const = default;
 };
-[[nodiscard]] std::optional<std::vector<BoxDim>> boundingBox(
-    const Program& program, const std::vector<const Site*>& sites, int fixed);
+[[nodiscard]] std::optional<std::vector<BoxDim>> boundingBox(const Program& program,
+                                                             const std::vector<const Site*>& sites,
+                                                             int fixed);
 
 }  // namespace dojo::ir

@@ -26,8 +26,8 @@ void store(Tensor& tensor, std::int64_t element, std::int64_t value);
 [[nodiscard]] Tensor makeTensor(const Buffer& buffer);  ///< Zeroed.
 
 struct InterpretOptions {
-  /// Order of concurrent iterations: `parallel` interleaved leaf by leaf at random, `vector` lane by
-  /// lane in lockstep for each leaf, private storage poisoned at each iteration.
+  /// Order of concurrent iterations: `parallel` interleaved leaf by leaf at random, `vector` lane
+  /// by lane in lockstep for each leaf, private storage poisoned at each iteration.
   std::uint64_t seed = 1;
   /// Stops with "interpret.budget" past this many leaf executions.
   std::int64_t budget = std::int64_t{1} << 40;
@@ -66,10 +66,10 @@ struct Bounded {
 /// Inputs for a program: every `in` and `inout` filled from `seed`, index buffers within their
 /// declared values.
 enum class InputSet : std::uint8_t {
-  uniform,    ///< [-1, 1), no two alike
-  wide,       ///< magnitudes over several binades, both signs
-  awkward,    ///< mostly uniform, with signed zeros, subnormals and repeated extremes mixed in
-  equal,      ///< all elements of a buffer equal
+  uniform,  ///< [-1, 1), no two alike
+  wide,     ///< magnitudes over several binades, both signs
+  awkward,  ///< mostly uniform, with signed zeros, subnormals and repeated extremes mixed in
+  equal,    ///< all elements of a buffer equal
 };
 [[nodiscard]] std::vector<Tensor> makeInputs(const Program& program, InputSet set,
                                              std::uint64_t seed);

@@ -105,9 +105,9 @@ struct Buffer {
   std::string name;
   Role role = Role::tmp;
   DType dtype = DType::f32;
-  std::vector<Dim> dims;  ///< Row-major; empty for a run-time scalar.
+  std::vector<Dim> dims;          ///< Row-major; empty for a run-time scalar.
   std::string location = "heap";  ///< "heap", "stack", "register", or a memory of the target.
-  bool packed = false;  ///< An argument whose layout is ours to choose.
+  bool packed = false;            ///< An argument whose layout is ours to choose.
   std::optional<ValueRange> values;
   bool operator==(const Buffer&) const = default;
 
@@ -153,12 +153,43 @@ using Operand = std::variant<Access, Constant, Affine>;
 
 /// The operations of a right side. `copy` is a bare operand.
 enum class Op : std::uint8_t {
-  copy, cast, satCast,
-  add, sub, mul, div, fma, neg, abs, min, max,
-  lt, le, gt, ge, eq, ne, select,
-  exp, log, sqrt, rsqrt, tanh, erf, sigmoid, pow,
-  bitAnd, bitOr, bitXor, bitNot, shl, shr,
-  round, floor, ceil, trunc,
+  copy,
+  cast,
+  satCast,
+  add,
+  sub,
+  mul,
+  div,
+  fma,
+  neg,
+  abs,
+  min,
+  max,
+  lt,
+  le,
+  gt,
+  ge,
+  eq,
+  ne,
+  select,
+  exp,
+  log,
+  sqrt,
+  rsqrt,
+  tanh,
+  erf,
+  sigmoid,
+  pow,
+  bitAnd,
+  bitOr,
+  bitXor,
+  bitNot,
+  shl,
+  shr,
+  round,
+  floor,
+  ceil,
+  trunc,
 };
 
 /// Facts about an operation; the one table that parser, printer, interpreter, moves and code
@@ -168,8 +199,8 @@ struct OpInfo {
   std::string_view spelling;  ///< Infix symbol ("+") or function name ("exp"); "" for copy.
   bool infix;
   int arity;
-  bool commutative;  ///< In its first two operands.
-  bool comparison;   ///< Gives bool; operands convert to their common type.
+  bool commutative;              ///< In its first two operands.
+  bool comparison;               ///< Gives bool; operands convert to their common type.
   bool floats, integers, bools;  ///< Element types it computes in.
 };
 [[nodiscard]] const OpInfo& info(Op op);
@@ -202,8 +233,15 @@ using Guard = std::vector<GuardTerm>;
 
 /// The mappings of ir.md section 4, as bits that can be joined.
 enum class MapKind : std::uint16_t {
-  unroll = 1, vector = 2, parallel = 4, stream = 8, frep = 16, dma = 32,
-  grid = 64, block = 128, warp = 256,
+  unroll = 1,
+  vector = 2,
+  parallel = 4,
+  stream = 8,
+  frep = 16,
+  dma = 32,
+  grid = 64,
+  block = 128,
+  warp = 256,
 };
 [[nodiscard]] std::string_view name(MapKind kind);
 [[nodiscard]] const std::vector<MapKind>& allMapKinds();  ///< In printing order.

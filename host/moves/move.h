@@ -36,8 +36,8 @@ using Trace = std::vector<Move>;
 
 /// Applies a move: finds its rule, checks arguments and precondition, rewrites, canonicalizes and
 /// re-proves rule 4 for all mapped scopes. Errors: "move.unknown" (with the nearest name),
-/// "move.arguments", "move.place", or the rule's refusal ("move.dependence", ...): one sentence that
-/// says what stands in the way and where.
+/// "move.arguments", "move.place", or the rule's refusal ("move.dependence", ...): one sentence
+/// that says what stands in the way and where.
 [[nodiscard]] Result<ir::Program> apply(const ir::Program& program, const target::Target& target,
                                         const Move& move);
 /// The moves that lead back: applied in order to `after` they give the text of `before` again.

@@ -47,12 +47,12 @@ struct Parameter {
 
 /// All of a rule that people read; `dojo moves` and the documentation print it.
 struct RuleInfo {
-  std::string_view name;    ///< "split_scope"
-  std::string_view group;   ///< "structure", "buffers", "computation", "mapping"
+  std::string_view name;   ///< "split_scope"
+  std::string_view group;  ///< "structure", "buffers", "computation", "mapping"
   std::vector<Parameter> parameters;
-  std::string_view effect;  ///< One or two sentences.
-  std::string_view needs;   ///< The precondition in words.
-  std::string_view inverse; ///< Name(s) of the way back.
+  std::string_view effect;   ///< One or two sentences.
+  std::string_view needs;    ///< The precondition in words.
+  std::string_view inverse;  ///< Name(s) of the way back.
   /// A documented example that a test runs: program texts and the move between them.
   std::string_view before, move, after;
 };
