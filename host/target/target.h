@@ -24,7 +24,7 @@ struct Memory {
 };
 
 struct VectorUnit {
-  int bits = 0;        ///< Width of a vector register; 0: no vectors.
+  int bits = 0;  ///< Width of a vector register; 0: no vectors.
   bool scalable = false;
   /// A vector scope may have lanes(dtype) * grouping iterations (LMUL, or registers ganged by the
   /// code generator).
@@ -41,20 +41,20 @@ struct Counter {
 };
 
 struct Runner {
-  std::string port;       ///< "linux"
-  std::string transport;  ///< "command"
-  std::string command;    ///< command template of the transport; {runner} is the built runner
-  double helloSeconds = 5;   ///< time limit of reaching the device
-  double callSeconds = 10;   ///< time limit of one CALL
+  std::string port;         ///< "linux"
+  std::string transport;    ///< "command"
+  std::string command;      ///< command template of the transport; {runner} is the built runner
+  double helloSeconds = 5;  ///< time limit of reaching the device
+  double callSeconds = 10;  ///< time limit of one CALL
 };
 
 struct Target {
   std::string name;
-  std::string file;         ///< Where it was read from.
+  std::string file;  ///< Where it was read from.
   std::string description;
   std::string triple, cpu, features, abi, codeModel;
   std::vector<Memory> memories;
-  int harts = 1;            ///< 0 in the file: as many as the machine has.
+  int harts = 1;  ///< 0 in the file: as many as the machine has.
   VectorUnit vector;
   std::vector<std::string> mappings;   ///< Mapping names offered, ir.md section 4.
   std::vector<std::string> locations;  ///< Buffer locations offered: heap, stack, register, ...
@@ -71,7 +71,9 @@ struct Target {
   [[nodiscard]] bool offersMapping(const std::string& mapping) const;
   [[nodiscard]] bool offersLocation(const std::string& location) const;
   /// Elements of `bytes` size in one vector register; 1 without vectors.
-  [[nodiscard]] int lanes(int bytes) const { return vector.bits == 0 ? 1 : vector.bits / 8 / bytes; }
+  [[nodiscard]] int lanes(int bytes) const {
+    return vector.bits == 0 ? 1 : vector.bits / 8 / bytes;
+  }
 };
 
 /// Reads a target by name (targets/NAME.json beside the installation or the source tree) or by
