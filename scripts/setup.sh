@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Installs what the build and the tests need, from Debian's packages. Idempotent: installs only
+# what is missing and says what it does.
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build git ccache clang-format clang-tidy
+  catch2 nlohmann-json3-dev libcli11-dev libfmt-dev libsqlite3-dev libisl-dev libmpfr-dev
+)
+
+say() { printf 'setup: %s\n' "$*"; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    say "these packages are missing and installing them needs root: ${missing[*]}" >&2
+    exit 1
+  fi
+}
+
+installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
+
+if ! command -v apt-get >/dev/null; then
+  say "this script installs Debian packages, and there is no apt-get here; install by hand:" \
+    "${packages[*]} and LLVM 19 or newer with its development files" >&2
+  exit 1
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  installed "$package" || missing+=("$package")
+done
+
+# LLVM 22 where it is to be had; 19 and newer are accepted.
+llvm=""
+for version in 22 21 20 19; do
+  if installed "llvm-$version-dev"; then
+    llvm=$version
+    break
+  fi
+done
+
+if [ ${#missing[@]} -eq 0 ] && [ -n "$llvm" ]; then
+  say "everything is here (LLVM $llvm)"
+  exit 0
+fi
+
+say "updating the package lists"
+as_root apt-get update -qq
+if [ -z "$llvm" ]; then
+  for version in 22 21 20 19; do
+    if apt-cache policy "llvm-$version-dev" | grep -q 'Candidate: [0-9]'; then
+      llvm=$version
+      missing+=("llvm-$version-dev")
+      break
+    fi
+  done
+  if [ -z "$llvm" ]; then
+    say "no package llvm-N-dev with N of 19 or more is to be had here" >&2
+    exit 1
+  fi
+fi
+say "installing: ${missing[*]}"
+as_root env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+say "done (LLVM $llvm)"
