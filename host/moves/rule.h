@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,12 +30,23 @@ class State {
   [[nodiscard]] const ir::Accesses& accesses() const;
   /// Every node in program order.
   [[nodiscard]] const std::vector<ir::Visit>& nodes() const;
+  /// The node at `path`, or nullptr.
+  [[nodiscard]] const ir::Visit* visit(const ir::Path& path) const;
+  /// The buffers whose place is the leaf at `visit`: those that it is the first to write (for
+  /// buffers that are never written: to read).
+  [[nodiscard]] std::vector<ir::BufferId> buffersAt(const ir::Visit& visit) const;
+  /// True where a value of the buffer may reach a comparison or a conversion to integers, so that
+  /// not even a rounding error may change it.
+  [[nodiscard]] bool reachesDecision(ir::BufferId buffer) const;
 
  private:
   ir::Program program_;
   const target::Target* target_;
   mutable std::unique_ptr<ir::Accesses> accesses_;
   mutable std::vector<ir::Visit> nodes_;
+  mutable std::vector<ir::Path> homes_;  ///< For each buffer, the place of its leaf.
+  mutable std::vector<bool> decisions_;
+  mutable bool homesKnown_ = false, decisionsKnown_ = false;
 };
 
 /// The kind of each argument, for checking before a rule sees it. Optional ones come last.
@@ -61,9 +73,11 @@ class Rule {
  public:
   virtual ~Rule() = default;
   [[nodiscard]] virtual const RuleInfo& info() const = 0;
-  /// Places and parameters worth asking about, in a fixed order; a superset of what check()
-  /// accepts among sensible parameters, cheap to make.
-  virtual void choices(const State& state, std::vector<std::vector<Arg>>& out) const = 0;
+  /// Arguments worth asking about at one place, in a fixed order: with those of all places a
+  /// superset of what check() accepts among sensible parameters; cheap to make. Moves on a buffer
+  /// belong to the place that State::buffersAt names.
+  virtual void choices(const State& state, const ir::Visit& place,
+                       std::vector<std::vector<Arg>>& out) const = 0;
   /// The precondition, proved on this program. `args` have the declared kinds, places exist and
   /// buffers are known.
   [[nodiscard]] virtual Status check(const State& state, const std::vector<Arg>& args) const = 0;
@@ -74,6 +88,11 @@ class Rule {
   [[nodiscard]] virtual Trace inverse(const State& before, const std::vector<Arg>& args,
                                       const ir::Program& after) const = 0;
 };
+
+/// What people read of a rule: `dojo moves` and the generated documentation.
+[[nodiscard]] std::string describe(const Rule& rule);
+/// "split_scope P f", optional parameters in brackets.
+[[nodiscard]] std::string signature(const RuleInfo& info);
 
 /// Every rule, in catalogue order.
 [[nodiscard]] const std::vector<const Rule*>& catalogue();

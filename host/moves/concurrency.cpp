@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "moves/concurrency.h"
+
+#include <algorithm>
+
+#include "ir/check.h"
+#include "ir/dependence.h"
+#include "moves/coverage.h"
+
+namespace dojo::moves {
+
+namespace {
+
+bool hasConcurrency(const std::vector<ir::Node>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [](const ir::Node& node) {
+    return node.isScope() &&
+           (node.scope().mapping.concurrent() || hasConcurrency(node.scope().body));
+  });
+}
+
+/// Private storage carries no value between iterations.
+bool privateIsLocal(const ir::Accesses& accesses) {
+  const ir::Program& program = accesses.program();
+  for (std::size_t id = 0; id < program.buffers.size(); ++id) {
+    const auto buffer = static_cast<ir::BufferId>(id);
+    const std::vector<int>& depths = accesses.privateDepths(buffer);
+    if (depths.empty()) continue;
+    const int innermost = *std::max_element(depths.begin(), depths.end());
+    ir::Path place = accesses.of(buffer).front()->path;
+    place.resize(static_cast<std::size_t>(innermost) + 1);
+    if (!localTo(accesses, buffer, {iteration(program, place)})) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool hasConcurrency(const ir::Program& program) { return hasConcurrency(program.body); }
+
+Status proveConcurrency(const ir::Program& program) {
+  if (!hasConcurrency(program)) return {};
+  const ir::Accesses accesses(program);
+  if (Status status = ir::checkMappings(accesses); !status) return status;
+  if (privateIsLocal(accesses)) return {};
+  return ir::check(program);
+}
+
+}  // namespace dojo::moves

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// Rule 4, re-proved on the result of every move.
+#pragma once
+
+#include "base/result.h"
+#include "ir/program.h"
+
+namespace dojo::moves {
+
+/// True where some scope runs its iterations in any order or at once.
+[[nodiscard]] bool hasConcurrency(const ir::Program& program);
+
+/// Concurrent scopes carry no dependence that their mapping doesn't handle, and storage that is
+/// private to their iterations is written in each before it is read. With the moves' own proofs,
+/// which take all storage as shared and all scopes as sequential, this makes a result valid.
+/// `program` must be canonical. Errors: "check.*".
+[[nodiscard]] Status proveConcurrency(const ir::Program& program);
+
+}  // namespace dojo::moves
