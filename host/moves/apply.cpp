@@ -17,6 +17,8 @@ std::string_view expected(ArgKind kind) {
   switch (kind) {
     case ArgKind::place:
       return "a place such as @1.0";
+    case ArgKind::body:
+      return "a place such as @1.0, or @ for the whole program";
     case ArgKind::number:
       return "a number";
     case ArgKind::buffer:
@@ -32,6 +34,7 @@ std::string_view expected(ArgKind kind) {
 bool hasKind(const Arg& arg, ArgKind kind) {
   switch (kind) {
     case ArgKind::place:
+    case ArgKind::body:
       return std::holds_alternative<ir::Path>(arg);
     case ArgKind::number:
       return std::holds_alternative<std::int64_t>(arg);
@@ -60,9 +63,10 @@ Status checkArguments(const State& state, const RuleInfo& info, const std::vecto
                                       std::string(info.name) + ", " + std::string(parameter.name) +
                                       ", must be " + std::string(expected(parameter.kind)));
     }
-    if (parameter.kind == ArgKind::place) {
+    if (parameter.kind == ArgKind::place || parameter.kind == ArgKind::body) {
       const auto& path = std::get<ir::Path>(args[i]);
-      if (state.visit(path) == nullptr) {
+      const bool whole = path.empty() && parameter.kind == ArgKind::body;
+      if (!whole && state.visit(path) == nullptr) {
         return Error{"move.place", "the program has no node at this place", ir::toString(path), ""};
       }
     }
