@@ -49,8 +49,8 @@ class State {
   mutable bool homesKnown_ = false, decisionsKnown_ = false;
 };
 
-/// The kind of each argument, for checking before a rule sees it. Optional ones come last. `body` is
-/// a place or the empty path `@`, the whole program.
+/// The kind of each argument, for checking before a rule sees it. Optional ones come last. `body`
+/// is a place or the empty path `@`, the whole program.
 enum class ArgKind : std::uint8_t { place, body, number, buffer, name, text };
 struct Parameter {
   std::string_view name;  ///< "P", "f", "B"
