@@ -4,11 +4,12 @@
 ///
 /// Storage means after `~`, `512~2` and `pad`. A register or stack buffer whose uses all lie inside
 /// one concurrent scope is private to each iteration of that scope, so two iterations never meet in
-/// it. A gather may fall on any element of its dim (within the declared values of the index
-/// buffer).
+/// it, nor do executions in different iterations of the scopes around that one. A gather may fall
+/// on any element of its dim (within the declared values of the index buffer).
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "ir/program.h"
@@ -33,12 +34,14 @@ struct Site {
 class Accesses {
  public:
   explicit Accesses(const Program& program);
+  Accesses(const Accesses&) = delete;
+  Accesses& operator=(const Accesses&) = delete;
 
   [[nodiscard]] const Program& program() const { return *program_; }
   [[nodiscard]] const std::vector<Site>& all() const { return sites_; }
   /// Sites at or below `path` (the empty path: all), a contiguous run of all().
   [[nodiscard]] std::vector<const Site*> below(const Path& path) const;
-  [[nodiscard]] std::vector<const Site*> of(BufferId buffer) const;
+  [[nodiscard]] const std::vector<const Site*>& of(BufferId buffer) const;
   /// Depths of the concurrent scopes to whose iterations the buffer is private: those that contain
   /// all of its uses. Empty for shared storage.
   [[nodiscard]] const std::vector<int>& privateDepths(BufferId buffer) const;
@@ -46,6 +49,7 @@ class Accesses {
  private:
   const Program* program_;
   std::vector<Site> sites_;
+  std::vector<std::vector<const Site*>> byBuffer_;
   std::vector<std::vector<int>> privateDepths_;
 };
 
