@@ -34,17 +34,18 @@ struct InterpretOptions {
 };
 
 /// Runs `program` on `arguments` (one a non-tmp buffer, in order; outs are ignored on entry) in the
-/// arithmetic of the dtypes. Returns all arguments after the run. Errors: "interpret.bounds",
-/// "interpret.unwritten", "interpret.unwritten-out", "interpret.value-range", "interpret.division"
-/// with the line.
+/// arithmetic of the dtypes (numeric.h). `program` must pass checkStructure. Returns all arguments
+/// after the run. Errors: "interpret.bounds", "interpret.unwritten", "interpret.unwritten-out",
+/// "interpret.division", "interpret.budget" with the line; "interpret.arguments",
+/// "interpret.value-range" with the argument.
 [[nodiscard]] Result<std::vector<Tensor>> interpret(const Program& program,
                                                     const std::vector<Tensor>& arguments,
                                                     const InterpretOptions& options = {});
 
-/// The same over integers modulo 2^61 - 1 with fixed hash functions for the transcendentals,
-/// divisions as products with an inverse, max/min as commutative hashes where exactness needs it:
-/// equal results mean equal computations, no tolerance. Inputs are drawn from `inputSeed`;
-/// integers and bools stay themselves. Returns a hash of each out/inout element.
+/// The same over integers modulo 2^61 - 1 with fixed hash functions for the transcendentals
+/// (interpret_field.h): equal results mean equal computations, no tolerance. Inputs are drawn from
+/// `inputSeed`; integers and bools stay themselves. Returns one array an argument, in logical
+/// order, empty for `in`.
 [[nodiscard]] Result<std::vector<std::vector<std::uint64_t>>> interpretExact(
     const Program& program, std::uint64_t inputSeed, const InterpretOptions& options = {});
 
