@@ -44,7 +44,7 @@ struct Term {
 class Affine {
  public:
   Affine() = default;
-  Affine(std::int64_t constant) : constant_(constant) {}  // NOLINT(google-explicit-constructor)
+  Affine(std::int64_t constant) : constant_(constant) {}
   static Affine variable(int var, std::int64_t coef = 1);
 
   [[nodiscard]] std::int64_t constant() const { return constant_; }
@@ -132,7 +132,7 @@ struct Index {
   std::vector<Affine> gatherIndices;
 
   Index() = default;
-  Index(Affine a) : affine(std::move(a)) {}  // NOLINT(google-explicit-constructor)
+  Index(Affine a) : affine(std::move(a)) {}
   [[nodiscard]] bool isGather() const { return gather >= 0; }
   bool operator==(const Index&) const = default;
 };
@@ -271,7 +271,7 @@ struct Extent {
   std::optional<Range> range;
 
   Extent() = default;
-  Extent(std::int64_t n) : count(n) {}  // NOLINT(google-explicit-constructor)
+  Extent(std::int64_t n) : count(n) {}
   [[nodiscard]] bool isConstant() const { return !range.has_value(); }
   bool operator==(const Extent&) const = default;
 };
@@ -290,8 +290,8 @@ struct Node {
   Guard guard;
 
   Node() = default;
-  Node(Leaf leaf) : content(std::move(leaf)) {}     // NOLINT(google-explicit-constructor)
-  Node(Scope scope) : content(std::move(scope)) {}  // NOLINT(google-explicit-constructor)
+  Node(Leaf leaf) : content(std::move(leaf)) {}   
+  Node(Scope scope) : content(std::move(scope)) {}
 
   [[nodiscard]] bool isLeaf() const { return content.index() == 0; }
   [[nodiscard]] bool isScope() const { return content.index() == 1; }
@@ -318,6 +318,9 @@ struct Program {
   /// The lowest `tN` that no buffer has.
   [[nodiscard]] std::string freshName() const;
 };
+
+/// The smallest type that holds every value of both; `a` where there is none.
+[[nodiscard]] DType commonType(DType a, DType b);
 
 /// The dtype in which a leaf computes: dst's, or for comparisons the common type of its operands;
 /// for casts the operand's.
