@@ -267,9 +267,6 @@ std::string Program::freshName() const {
   }
 }
 
-namespace {
-
-/// The smallest of the two types that holds both; dst's where neither does.
 DType commonType(DType a, DType b) {
   if (convertsExactly(a, b)) return b;
   if (convertsExactly(b, a)) return a;
@@ -278,6 +275,8 @@ DType commonType(DType a, DType b) {
   }
   return a;
 }
+
+namespace {
 
 std::optional<DType> typeOf(const Program& program, const Operand& operand) {
   if (const auto* access = std::get_if<Access>(&operand)) {
