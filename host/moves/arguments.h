@@ -62,6 +62,10 @@ namespace dojo::moves {
 /// Refuses ("move.shape") unless a sibling follows.
 [[nodiscard]] Status needsNextSibling(const State& state, const ir::Path& place);
 
+/// True for a scope whose body is one scope alone.
+[[nodiscard]] inline bool isPerfectPair(const ir::Node& node) {
+  return node.isScope() && node.scope().body.size() == 1 && node.scope().body.front().isScope();
+}
 /// The most scopes on any way down from a node, itself included.
 [[nodiscard]] int height(const ir::Node& node);
 

@@ -4,7 +4,21 @@
 #include "moves/rule.h"
 
 /// Registering a move is a line here; rules/NAME.cpp defines `const Rule& rules::NAME()`.
-#define DOJO_RULES(RULE)
+#define DOJO_RULES(RULE) \
+  RULE(splitScope)       \
+  RULE(collapseScopes)   \
+  RULE(peelScope)        \
+  RULE(mergePeeled)      \
+  RULE(swapScopes)       \
+  RULE(joinScopes)       \
+  RULE(fissionScope)     \
+  RULE(swapSiblings)     \
+  RULE(hoist)            \
+  RULE(sink)             \
+  RULE(unroll)           \
+  RULE(vectorize)        \
+  RULE(parallelize)      \
+  RULE(unmap)
 
 namespace dojo::moves {
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "moves/rules/mapping.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "ir/canonical.h"
+#include "moves/arguments.h"
+#include "moves/concurrency.h"
+#include "moves/order.h"
+
+namespace dojo::moves {
+
+Status needsMappable(const State& state, const ir::Path& place, ir::MapKind kind) {
+  if (Status status = needsUnmapped(state, place); !status) return status;
+  const std::string word(ir::name(kind));
+  if (state.target().offersMapping(word)) return {};
+  return refuse("move.target",
+                "target " + state.target().name + " does not offer the mapping " + word, place);
+}
+
+bool mappedAround(const State& state, const ir::Path& place, unsigned bits) {
+  const auto& around = state.visit(place)->enclosing;
+  return std::any_of(around.begin(), around.end(), [&](const ir::Node* node) {
+    return (node->scope().mapping.bits & bits) != 0;
+  });
+}
+
+bool mappedInside(const State& state, const ir::Path& place, unsigned bits) {
+  const Block inside = execution(place);
+  const auto& all = state.nodes();
+  return std::any_of(all.begin(), all.end(), [&](const ir::Visit& visit) {
+    return visit.node->isScope() && (visit.node->scope().mapping.bits & bits) != 0 &&
+           visit.path.size() > place.size() && inside.contains(visit.path);
+  });
+}
+
+Status proveConcurrent(const State& state, const ir::Path& place, ir::MapKind kind) {
+  const ir::Accesses& accesses = state.accesses();
+  const auto sites = accesses.below(place);
+  std::vector<int> uses(state.program().buffers.size());
+  for (const ir::Site* site : sites) ++uses[static_cast<std::size_t>(site->access.buffer)];
+  const auto becomesPrivate = [&](ir::BufferId id) {
+    return state.program().buffer(id).isLocal() &&
+           uses[static_cast<std::size_t>(id)] == static_cast<int>(accesses.of(id).size());
+  };
+  const auto relations = ir::equalThen(depthOf(place), {ir::Relation::different});
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    const ir::Site& a = *sites[i];
+    for (std::size_t j = i; j < sites.size(); ++j) {
+      const ir::Site& b = *sites[j];
+      if (!ir::mayConflict(a, b) || becomesPrivate(a.access.buffer)) continue;
+      if (kind == ir::MapKind::vector && commute(state, a, b)) continue;
+      if (ir::meet(accesses, a, b, relations) != ir::Answer::no) {
+        return dependenceError(state, {&a, &b}, place);
+      }
+    }
+  }
+  ir::Program mapped = withMapping(state, place, {static_cast<std::uint16_t>(kind), {}});
+  ir::canonicalize(mapped);
+  return proveConcurrency(mapped);
+}
+
+ir::Program withMapping(const State& state, const ir::Path& place, ir::Mapping mapping) {
+  ir::Program out = state.program();
+  ir::find(out, place)->scope().mapping = std::move(mapping);
+  return out;
+}
+
+}  // namespace dojo::moves

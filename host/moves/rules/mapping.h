@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// What the moves that map scopes share.
+#pragma once
+
+#include "base/result.h"
+#include "moves/rule.h"
+
+namespace dojo::moves {
+
+/// Refuses unless an unmapped scope stands at `place` and the target offers the mapping
+/// ("move.target").
+[[nodiscard]] Status needsMappable(const State& state, const ir::Path& place, ir::MapKind kind);
+
+/// True where a scope around `place` / inside the node there has one of the mappings `bits`.
+[[nodiscard]] bool mappedAround(const State& state, const ir::Path& place, unsigned bits);
+[[nodiscard]] bool mappedInside(const State& state, const ir::Path& place, unsigned bits);
+
+/// Proves that the scope at `place` may run its iterations at once (rule 4 for a concurrent
+/// mapping): nothing that one iteration writes is touched by another, but for storage that becomes
+/// private, and for `vector` reductions.
+[[nodiscard]] Status proveConcurrent(const State& state, const ir::Path& place, ir::MapKind kind);
+
+/// The program with the scope at `place` mapped so.
+[[nodiscard]] ir::Program withMapping(const State& state, const ir::Path& place,
+                                      ir::Mapping mapping);
+
+}  // namespace dojo::moves
