@@ -15,6 +15,22 @@
   RULE(swapSiblings)     \
   RULE(hoist)            \
   RULE(sink)             \
+  RULE(reuseDim)         \
+  RULE(materializeDim)   \
+  RULE(setLocation)      \
+  RULE(cacheRead)        \
+  RULE(cacheWrite)       \
+  RULE(forwardCopy)      \
+  RULE(privatize)        \
+  RULE(combine)          \
+  RULE(contractFma)      \
+  RULE(expandFma)        \
+  RULE(foldInit)         \
+  RULE(unfoldInit)       \
+  RULE(foldCopy)         \
+  RULE(unfoldCopy)       \
+  RULE(reciprocal)       \
+  RULE(divide)           \
   RULE(unroll)           \
   RULE(vectorize)        \
   RULE(parallelize)      \

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// Copies of a region beside the computation that uses it: what cache_read, cache_write and
+/// forward_copy share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/dependence.h"
+#include "ir/program.h"
+#include "ir/tree.h"
+#include "moves/rule.h"
+
+namespace dojo::moves {
+
+struct CacheRequest {
+  ir::Path place;  ///< A scope, or the empty path: the whole program.
+  ir::BufferId buffer = -1;
+  std::string location;
+  std::string name;  ///< Of the copy.
+};
+
+struct CachePlan {
+  std::vector<ir::BoxDim> box;  ///< The region, in the variables of `place` and above.
+  bool copyIn = true, copyOut = false;
+};
+
+/// The precondition of cache_read / cache_write. The location is not looked at.
+[[nodiscard]] Result<CachePlan> planCacheRead(const ir::Accesses& accesses,
+                                              const CacheRequest& request);
+[[nodiscard]] Result<CachePlan> planCacheWrite(const ir::Accesses& accesses,
+                                               const CacheRequest& request);
+/// The effect; not canonical.
+[[nodiscard]] ir::Program applyCache(const ir::Program& program, const CacheRequest& request,
+                                     const CachePlan& plan);
+
+/// True where every element of `box` of the buffer surely has a value whenever child `position` of
+/// the body of `place` starts: the buffer is an argument that comes with values, or its writes
+/// before prove it. `first` are sites from there on in the body that read the buffer before
+/// anything there writes it.
+[[nodiscard]] bool initialised(const ir::Accesses& accesses, const CacheRequest& request,
+                               int position, const std::vector<ir::BoxDim>& box,
+                               const std::vector<const ir::Site*>& first);
+
+/// The buffer's elements in `box` walked by plain scopes directly in the body of `place`.
+struct RegionNest {
+  std::vector<std::int64_t> extents;  ///< Of the scopes; dims of size 1 have none.
+  std::vector<std::int64_t> folds;    ///< Of the buffer's dims that have scopes.
+  std::vector<ir::Affine> outer;      ///< Indices of the buffer.
+  std::vector<ir::Affine> inner;      ///< The scopes' variables.
+  ir::Guard guard;                    ///< Keeps the buffer's indices within its dims.
+};
+[[nodiscard]] RegionNest regionNest(const ir::Program& program, const CacheRequest& request,
+                                    const std::vector<ir::BoxDim>& box);
+/// The indices in the copy of an access of the buffer.
+[[nodiscard]] std::vector<ir::Affine> indicesInBox(const ir::Access& access,
+                                                   const std::vector<ir::BoxDim>& box);
+
+/// Arguments of both moves: P B loc [T].
+[[nodiscard]] Result<CacheRequest> cacheRequest(const State& state, const std::vector<Arg>& args);
+/// Choices of both moves at one place: buffers with an access below that satisfies `wanted`.
+void cacheChoices(const State& state, const ir::Visit& place, ir::Touch wanted,
+                  std::vector<std::vector<Arg>>& out);
+
+}  // namespace dojo::moves
