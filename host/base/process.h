@@ -42,7 +42,7 @@ class Process {
   /// program that can't be executed is an error here: "process.start", with the system's reason.
   [[nodiscard]] static Result<Process> start(const std::vector<std::string>& words,
                                              const std::vector<int>& inherit = {});
-  Process(Process&&) noexcept = default;
+  Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
   ~Process() { kill(); }
 

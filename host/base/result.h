@@ -20,9 +20,9 @@ struct Error {
   /// One sentence: what was wrong and what was expected.
   std::string message;
   /// File, line, key or place; empty where there is none.
-  std::string where;
+  std::string where = {};
   /// Further lines for people (source line with a caret); empty mostly.
-  std::string detail;
+  std::string detail = {};
 
   /// "WHERE: MESSAGE [CODE]" followed by the detail on lines of its own.
   [[nodiscard]] std::string text() const;

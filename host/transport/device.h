@@ -108,6 +108,8 @@ struct LinkStatistics {
   std::int64_t damaged = 0, retries = 0, recoveries = 0;
 };
 
+struct Frame;
+
 class Device {
  public:
   /// Opens the transport and says HELLO. Errors: "link.start", "link.closed", "link.timeout",
@@ -155,6 +157,9 @@ class Device {
  private:
   struct Link;
   explicit Device(std::unique_ptr<Link> link);
+  /// One command that must be answered by a frame of kind `expected`.
+  [[nodiscard]] Result<Frame> ask(std::uint8_t kind, const std::vector<std::byte>& body,
+                                  std::uint8_t expected, const std::string& what);
 
   std::unique_ptr<Link> link_;
   Hello hello_;

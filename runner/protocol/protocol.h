@@ -120,6 +120,12 @@ enum {
   DOJO_CALL_BYTES = 90,
 };
 enum { DOJO_CALL_FLAG_CHAIN = 1 }; /* interleave the dependent-multiply chain */
+enum {
+  DOJO_CALL_MOST_SETS = 1024,
+  DOJO_CALL_MOST_STRIDE = 4096,
+  DOJO_CALL_MOST_RESTORES = 256,
+  DOJO_CALL_MOST_SAMPLES = 0xfff0,
+};
 /* An entry of the restore list: destination u64, source u64, bytes u64. */
 enum { DOJO_RESTORE_BYTES = 24 };
 

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef DOJO_PORT_CONFIG_H
+#define DOJO_PORT_CONFIG_H
+
+#define DOJO_FRAME_MAX 65536
+#define DOJO_SAMPLE_WINDOW 128
+#define DOJO_EXTRA_COUNTERS 2
+
+#endif
