@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// Every composite, one file each.
+#pragma once
+
+#include "search/composite.h"
+
+namespace dojo::search::composite {
+
+const Composite* registerBlock();
+const Composite* vectorizeLoop();
+const Composite* fuse();
+const Composite* localize();
+const Composite* tile();
+const Composite* unrollBy();
+const Composite* parallelizeBy();
+
+}  // namespace dojo::search::composite

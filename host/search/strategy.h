@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// How to choose the next candidate. A strategy is deterministic given its seed and the outcomes
+/// that were reported to it, in order: that is what lets a search resume from a log.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/program.h"
+#include "search/evaluator.h"
+#include "search/history.h"
+#include "target/target.h"
+
+namespace dojo::search {
+
+/// What a strategy starts from.
+struct Problem {
+  ir::Program start;
+  moves::Trace startTrace;  ///< Leads from the kernel's plain text to `start`; mostly empty.
+  const target::Target* target = nullptr;
+  std::uint64_t seed = 1;
+  std::int64_t trials = 1000;  ///< The budget; schedules are laid out over it.
+};
+
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  /// A lowerable candidate that `history` doesn't know, or nullopt: there is nothing left that this
+  /// strategy would try. When proposal k is asked for, the outcomes of exactly the first
+  /// k + 1 - lookahead() have been reported.
+  [[nodiscard]] virtual std::optional<Candidate> propose(const History& history) = 0;
+  /// The outcome of proposal `index`; called in order, trial 0 (the start program) included.
+  virtual void report(const History& history, std::int64_t index) = 0;
+  /// Proposals that may be made before the first one's outcome is known.
+  [[nodiscard]] virtual int lookahead() const { return 4; }
+};
+
+/// Everything about a strategy that the command line shows.
+struct StrategyInfo {
+  std::string_view name;
+  std::string_view description;
+  std::unique_ptr<Strategy> (*make)(const Problem& problem);
+};
+[[nodiscard]] const std::vector<StrategyInfo>& strategies();
+/// Error: "search.strategy" (with the nearest name).
+[[nodiscard]] Result<std::unique_ptr<Strategy>> makeStrategy(const std::string& name,
+                                                             const Problem& problem);
+
+std::unique_ptr<Strategy> makeRandom(const Problem& problem);
+std::unique_ptr<Strategy> makeGreedy(const Problem& problem);
+std::unique_ptr<Strategy> makeAnnealing(const Problem& problem);
+
+}  // namespace dojo::search
