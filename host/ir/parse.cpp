@@ -99,12 +99,14 @@ void Parser::param() {
     return;
   }
   lexer_.expect("=", "'=' and a value");
+  sawParam_ = false;
   std::int64_t value = whole("the parameter's value");
   if (given != options_.params.end()) value = given->second;
   if (value > kMaxAffine || value < -kMaxAffine) {
     lexer_.fail("parse.overflow", offset, fmt::format("{} = {} is too large", name, value));
   }
   params_.emplace_back(name, value);
+  if (!sawParam_) freeParams_.emplace_back(name, value);
   paramValues_.emplace(name, value);
 }
 
@@ -313,7 +315,7 @@ Result<std::vector<std::pair<std::string, std::int64_t>>> declaredParams(std::st
   try {
     Parser parser(text, options);
     parser.header();
-    return parser.params();
+    return parser.freeParams();
   } catch (const ParseFailure& failure) {
     return failure.error;
   }

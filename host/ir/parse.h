@@ -35,8 +35,8 @@ struct Parsed {
 /// answered in time linear in its size.
 [[nodiscard]] Result<Parsed> parse(std::string_view text, const ParseOptions& options = {});
 
-/// The parameters and typed constants that a text declares, with their defaults, without
-/// instantiating it.
+/// The parameters that a text declares, with their defaults, without instantiating it. Those that
+/// follow from others (`param OH = (H - 1)/2 + 1`) and typed constants are left out.
 [[nodiscard]] Result<std::vector<std::pair<std::string, std::int64_t>>> declaredParams(
     std::string_view text, const std::string& file);
 

@@ -128,6 +128,7 @@ Affine Parser::affineAtom() {
       failUnknownName(token);
     }
     lexer_.take();
+    sawParam_ = true;
     value = param->second;
   } else {
     lexer_.failExpected("a whole number, a parameter or an iteration variable");

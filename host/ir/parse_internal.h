@@ -63,8 +63,9 @@ class Parser {
   /// The tree, after header().
   void tree();
   [[nodiscard]] Parsed result();
-  [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& params() const {
-    return params_;
+  /// Parameters that don't follow from others.
+  [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& freeParams() const {
+    return freeParams_;
   }
 
  private:
@@ -151,7 +152,8 @@ class Parser {
   Lexer lexer_;
   Program program_;
   DType mainType_ = DType::f32;
-  std::vector<std::pair<std::string, std::int64_t>> params_;
+  std::vector<std::pair<std::string, std::int64_t>> params_, freeParams_;
+  bool sawParam_ = false;  ///< Since it was last cleared, an expression has mentioned a parameter.
   std::unordered_map<std::string, std::int64_t> paramValues_;
   std::map<std::string, Literal> constants_;
   std::unordered_map<std::string, BufferId> bufferIds_;

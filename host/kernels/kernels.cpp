@@ -54,8 +54,7 @@ Result<Source> source(std::string_view nameOrPath) {
   }
   return Error{"kernel.unknown",
                "there is no kernel '" + std::string(nameOrPath) + "'" +
-                   didYouMean(nameOrPath, names) +
-                   (nearest(nameOrPath, names) ? " " : "; ") +
+                   didYouMean(nameOrPath, names) + (nearest(nameOrPath, names) ? " " : "; ") +
                    "`dojo kernels` lists all; a file of your own is given by its path, as in "
                    "./mine.dojo",
                "", ""};
