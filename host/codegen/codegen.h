@@ -33,9 +33,14 @@ struct Object {
 /// Lowers, emits and compiles. Thread-safe; a fresh LLVM context a call, one machine description a
 /// thread and target. Refuses what moves::lowerable refuses. Errors: "lower.*", "compile.*".
 [[nodiscard]] Result<Object> compile(const ir::Program& program, const target::Target& target);
+/// The module as LLVM's text (verified), and the assembly of it.
 [[nodiscard]] Result<std::string> llvmText(const ir::Program& program,
                                            const target::Target& target);
 [[nodiscard]] Result<std::string> assemblyText(const ir::Program& program,
                                                const target::Target& target);
+
+/// What "native" means in a target that is this machine.
+[[nodiscard]] std::string hostCpu();
+[[nodiscard]] std::string hostFeatures();  ///< "+avx512f,-amx-tile,..."
 
 }  // namespace dojo::codegen

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "support/run_here.h"
+#include "run_here/run_here.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/codegen.h"
+
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "codegen/emitter.h"
+#include "codegen/machine.h"
+#include "codegen/plan.h"
+#include "moves/lowerable.h"
+
+namespace dojo::codegen {
+namespace {
+
+/// A module and what it lives in.
+struct Compilation {
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+  llvm::TargetMachine* machine = nullptr;
+};
+
+MachineFacts factsOf(const llvm::TargetMachine& machine, const target::Target& target) {
+  MachineFacts facts;
+  facts.cpu = machine.getTargetCPU().str();
+  facts.features = machine.getTargetFeatureString().str();
+  facts.vectorBits = target.vector.scalable ? 0 : target.vector.bits;
+  if (machine.getTargetTriple().isX86()) {
+    const llvm::MCSubtargetInfo& info = *machine.getMCSubtargetInfo();
+    facts.halfConversions = info.checkFeatures("+f16c");
+    facts.roundingInstructions = info.checkFeatures("+sse4.1");
+  }
+  return facts;
+}
+
+Result<Compilation> build(const ir::Program& program, const target::Target& target) {
+  if (Status fits = moves::lowerable(program, target); !fits) return fits.error();
+  Result<llvm::TargetMachine*> machine = machineFor(target);
+  if (!machine) return machine.error();
+
+  Compilation compilation;
+  compilation.machine = *machine;
+  compilation.context = std::make_unique<llvm::LLVMContext>();
+  compilation.module = std::make_unique<llvm::Module>(program.name, *compilation.context);
+  compat::setTriple(*compilation.module, (*machine)->getTargetTriple());
+  compilation.module->setDataLayout((*machine)->createDataLayout());
+  const Plan plan = makePlan(program, target);
+  Emitter emitter(*compilation.module, program, plan, factsOf(**machine, target));
+  if (Status emitted = emitter.run(); !emitted) return emitted.error();
+  return compilation;
+}
+
+}  // namespace
+
+std::vector<AbiBuffer> abi(const ir::Program& program) {
+  std::vector<AbiBuffer> passed;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const ir::Buffer& buffer = program.buffers[i];
+    if (!buffer.isLocal()) passed.push_back({static_cast<ir::BufferId>(i), buffer.storageBytes()});
+  }
+  return passed;
+}
+
+Result<Object> compile(const ir::Program& program, const target::Target& target) {
+  Result<Compilation> built = build(program, target);
+  if (!built) return built.error();
+  Result<std::string> emitted = emit(*built->module, *built->machine, FileKind::object);
+  if (!emitted) return emitted.error();
+  Object object;
+  const auto* bytes = reinterpret_cast<const std::byte*>(emitted->data());
+  object.bytes.assign(bytes, bytes + emitted->size());
+  return object;
+}
+
+Result<std::string> llvmText(const ir::Program& program, const target::Target& target) {
+  Result<Compilation> built = build(program, target);
+  if (!built) return built.error();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  const bool broken = llvm::verifyModule(*built->module, &stream);
+  DOJO_CHECK(!broken, "emitted code that LLVM refuses: " + text);
+  built->module->print(stream, nullptr);
+  return text;
+}
+
+Result<std::string> assemblyText(const ir::Program& program, const target::Target& target) {
+  Result<Compilation> built = build(program, target);
+  if (!built) return built.error();
+  return emit(*built->module, *built->machine, FileKind::assembly);
+}
+
+}  // namespace dojo::codegen

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "codegen/emitter.h"
+
+namespace dojo::codegen {
+
+using llvm::Align;
+using llvm::Constant;
+using llvm::ConstantInt;
+using llvm::Type;
+
+namespace {
+
+constexpr std::int64_t kBufferAlign = 64;
+
+std::int64_t modulo(std::int64_t value, std::int64_t n) { return ((value % n) + n) % n; }
+
+/// first, first + step, ... as a constant vector of integers.
+Constant* progression(Type* element, unsigned lanes, std::int64_t first, std::int64_t step) {
+  llvm::SmallVector<Constant*, 64> values;
+  for (unsigned i = 0; i < lanes; ++i) {
+    values.push_back(ConstantInt::get(element, static_cast<std::uint64_t>(first + step * i), true));
+  }
+  return llvm::ConstantVector::get(values);
+}
+
+}  // namespace
+
+Emitter::Value* Emitter::integer(std::int64_t value) {
+  return b_.getInt64(static_cast<std::uint64_t>(value));
+}
+
+template <class I>
+I* Emitter::tag(I* instruction, ir::BufferId buffer) {
+  const auto id = static_cast<std::size_t>(buffer);
+  instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, aliasScope_[id]);
+  if (aliasOthers_[id]->getNumOperands() > 0) {
+    instruction->setMetadata(llvm::LLVMContext::MD_noalias, aliasOthers_[id]);
+  }
+  if (program_.buffers[id].role == ir::Role::in) {
+    instruction->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                             llvm::MDNode::get(b_.getContext(), {}));
+  }
+  return instruction;
+}
+
+/// The address of a buffer, found at the start of the function.
+Emitter::Value* Emitter::base(ir::BufferId buffer) {
+  const auto id = static_cast<std::size_t>(buffer);
+  Value*& known = state_.bases[id];
+  if (known != nullptr) return known;
+  const BufferPlan& plan = plan_.buffers[id];
+  const ir::Buffer& declared = program_.buffers[id];
+  llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  llvm::BasicBlock& entry = state_.function->getEntryBlock();
+  if (plan.kind == BufferPlan::Kind::stack) {
+    b_.SetInsertPoint(&entry, entry.begin());
+    auto* storage = b_.CreateAlloca(llvm::ArrayType::get(numbers_.memory(declared.dtype),
+                                                         static_cast<std::uint64_t>(plan.elements)),
+                                    nullptr, declared.name);
+    storage->setAlignment(Align(kBufferAlign));
+    return known = storage;
+  }
+  Frame& frame = state_.frames.front();
+  b_.SetInsertPoint(&entry, frame.last == nullptr ? entry.getFirstNonPHIOrDbgOrAlloca()
+                                                  : std::next(frame.last->getIterator()));
+  Value* place = b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), state_.buffers,
+                                               static_cast<std::uint64_t>(plan.argument));
+  auto* load = b_.CreateLoad(b_.getPtrTy(), place, declared.name);
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
+  frame.last = load;
+  return known = load;
+}
+
+bool Emitter::movesWithLane(const ir::Affine& expr) const {
+  return lanes_ && expr.uses(lanes_->depth);
+}
+
+Emitter::Value* Emitter::affine(const ir::Affine& expr) {
+  std::int64_t constant = expr.constant();
+  Value* sum = nullptr;
+  for (const ir::Term& term : expr.terms()) {
+    const Variable& variable = variables_[static_cast<std::size_t>(term.var)];
+    if (variable.kind == Variable::Kind::constant) {
+      constant += term.coef * variable.value;
+      continue;
+    }
+    if (variable.kind == Variable::Kind::lane) continue;
+    Value* part = term.coef == 1
+                      ? variable.scalar
+                      : b_.CreateMul(variable.scalar, integer(term.coef), "", true, true);
+    sum = sum == nullptr ? part : b_.CreateAdd(sum, part);
+  }
+  if (sum == nullptr) return integer(constant);
+  return constant == 0 ? sum : b_.CreateAdd(sum, integer(constant));
+}
+
+Emitter::Value* Emitter::affineLanes(const ir::Affine& expr, const Piece& piece) {
+  Value* uniform = numbers_.splat(affine(expr), piece.chunk->width);
+  const std::int64_t coef = expr.coef(lanes_->depth);
+  return b_.CreateAdd(
+      uniform, progression(b_.getInt64Ty(), piece.chunk->width, coef * piece.chunk->first, coef));
+}
+
+Type* Emitter::laneOffsetType(ir::BufferId buffer) {
+  const auto elements = plan_.buffers[static_cast<std::size_t>(buffer)].elements;
+  return elements < (std::int64_t{1} << 30) ? b_.getInt32Ty() : b_.getInt64Ty();
+}
+
+void Emitter::addLanes(Offset& offset, Value* lanes) {
+  offset.laneOffsets =
+      offset.laneOffsets == nullptr ? lanes : b_.CreateAdd(offset.laneOffsets, lanes);
+}
+
+void Emitter::addAffine(Offset& offset, const ir::Affine& expr, std::int64_t scale,
+                        const Piece* piece) {
+  offset.constant += expr.constant() * scale;
+  for (const ir::Term& term : expr.terms()) {
+    const Variable& variable = variables_[static_cast<std::size_t>(term.var)];
+    const std::int64_t coef = term.coef * scale;
+    if (variable.kind == Variable::Kind::constant) {
+      offset.constant += coef * variable.value;
+    } else if (variable.kind == Variable::Kind::lane) {
+      if (piece == nullptr) continue;
+      offset.constant += coef * piece->chunk->first;
+      offset.laneStride += coef;
+    } else {
+      auto place = std::lower_bound(
+          offset.terms.begin(), offset.terms.end(), term.var,
+          [](const std::pair<int, std::int64_t>& known, int var) { return known.first < var; });
+      if (place != offset.terms.end() && place->first == term.var) {
+        place->second += coef;
+      } else {
+        offset.terms.insert(place, {term.var, coef});
+      }
+    }
+  }
+}
+
+/// Index mod `fold`; multiples of it among the coefficients drop out.
+void Emitter::addFolded(Offset& offset, const ir::Affine& expr, std::int64_t fold,
+                        std::int64_t scale, const Piece* piece, Type* laneType) {
+  std::int64_t constant = modulo(expr.constant(), fold);
+  std::int64_t lane = 0;
+  bool negative = false;
+  ir::Affine scalars;
+  for (const ir::Term& term : expr.terms()) {
+    const Variable& variable = variables_[static_cast<std::size_t>(term.var)];
+    const std::int64_t coef = modulo(term.coef, fold);
+    if (coef == 0) continue;
+    if (variable.kind == Variable::Kind::constant) {
+      constant = modulo(constant + coef * modulo(variable.value, fold), fold);
+    } else if (variable.kind == Variable::Kind::lane) {
+      lane = coef;
+    } else {
+      negative = negative || variable.range.lo < 0;
+      scalars += ir::Affine::variable(term.var, coef);
+    }
+  }
+  const bool byLane = lane != 0 && piece != nullptr;
+  if (scalars.isConstant() && !byLane) {
+    offset.constant += constant * scale;
+    return;
+  }
+  if (scalars.isConstant()) {
+    llvm::SmallVector<Constant*, 64> values;
+    for (unsigned i = 0; i < piece->chunk->width; ++i) {
+      const std::int64_t number = lane * (piece->chunk->first + i) + constant;
+      values.push_back(ConstantInt::get(
+          laneType, static_cast<std::uint64_t>(modulo(number, fold) * scale), true));
+    }
+    return addLanes(offset, llvm::ConstantVector::get(values));
+  }
+  Value* number = affine(scalars + ir::Affine(constant));
+  if (byLane) {
+    const unsigned width = piece->chunk->width;
+    number = b_.CreateAdd(numbers_.splat(number, width),
+                          progression(b_.getInt64Ty(), width, lane * piece->chunk->first, lane));
+  }
+  Type* type = number->getType();
+  const auto like = [&](std::int64_t n) {
+    return ConstantInt::get(type, static_cast<std::uint64_t>(n), true);
+  };
+  if (std::has_single_bit(static_cast<std::uint64_t>(fold))) {
+    number = b_.CreateAnd(number, like(fold - 1));
+  } else {
+    if (negative) number = b_.CreateAdd(b_.CreateSRem(number, like(fold)), like(fold));
+    number = b_.CreateURem(number, like(fold));
+  }
+  number = b_.CreateMul(number, like(scale));
+  if (!byLane) {
+    offset.extra.push_back(number);
+  } else {
+    addLanes(offset, b_.CreateSExtOrTrunc(number, type->getWithNewType(laneType)));
+  }
+}
+
+void Emitter::addGather(Offset& offset, const ir::Index& index, const ir::Dim& dim,
+                        std::int64_t scale, const Piece* piece, Type* laneType) {
+  ir::Access access;
+  access.buffer = index.gather;
+  for (const ir::Affine& inner : index.gatherIndices) access.indices.emplace_back(inner);
+  Value* number = read(access, piece);
+  const bool byLane = number->getType()->isVectorTy();
+  Type* element = byLane ? laneType : b_.getInt64Ty();
+  Type* type = number->getType()->getWithNewType(element);
+  number = program_.buffer(index.gather).dtype == ir::DType::u8
+               ? b_.CreateZExtOrTrunc(number, type)
+               : b_.CreateSExtOrTrunc(number, type);
+  const auto like = [&](std::int64_t n) {
+    return ConstantInt::get(type, static_cast<std::uint64_t>(n), true);
+  };
+  if (dim.fold > 1) number = b_.CreateURem(number, like(dim.fold));
+  if (scale != 1) number = b_.CreateMul(number, like(scale));
+  if (byLane) {
+    addLanes(offset, number);
+  } else {
+    offset.extra.push_back(number);
+  }
+}
+
+Emitter::Offset Emitter::offsetOf(const ir::Access& access, const Piece* piece) {
+  const auto id = static_cast<std::size_t>(access.buffer);
+  const BufferPlan& plan = plan_.buffers[id];
+  const ir::Buffer& buffer = program_.buffers[id];
+  Offset offset;
+  Type* laneType = laneOffsetType(access.buffer);
+  for (std::size_t d = 0; d < access.indices.size(); ++d) {
+    const ir::Index& index = access.indices[d];
+    const ir::Dim& dim = buffer.dims[d];
+    if (dim.fold == 1) continue;
+    if (index.isGather()) {
+      addGather(offset, index, dim, plan.strides[d], piece, laneType);
+    } else if (dim.fold == 0) {
+      addAffine(offset, index.affine, plan.strides[d], piece);
+    } else {
+      addFolded(offset, index.affine, dim.fold, plan.strides[d], piece, laneType);
+    }
+  }
+  if (plan.home.vector != nullptr) {
+    addAffine(offset, ir::Affine::variable(plan.home.vectorDepth), 1, piece);
+  }
+  return offset;
+}
+
+Emitter::Value* Emitter::step(std::size_t frameNumber, Value* pointer, Value* variable,
+                              std::int64_t bytes) {
+  Frame& frame = state_.frames[frameNumber];
+  Value*& known = frame.steps[{pointer, bytes}];
+  if (known != nullptr) return known;
+  llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(frame.block, frame.last == nullptr ? frame.block->getFirstNonPHIOrDbgOrAlloca()
+                                                       : std::next(frame.last->getIterator()));
+  Value* distance = bytes == 1 ? variable : b_.CreateMul(variable, integer(bytes), "", true, true);
+  known = b_.CreateInBoundsGEP(b_.getInt8Ty(), pointer, distance);
+  frame.last = llvm::cast<llvm::Instruction>(known);
+  return known;
+}
+
+Emitter::Value* Emitter::pointer(ir::BufferId buffer, const Offset& offset) {
+  const std::int64_t size = ir::sizeBytes(program_.buffer(buffer).dtype);
+  Value* result = base(buffer);
+  for (const auto& [depth, coef] : offset.terms) {
+    const Variable& variable = variables_[static_cast<std::size_t>(depth)];
+    if (coef != 0) result = step(variable.frame, result, variable.scalar, coef * size);
+  }
+  for (Value* extra : offset.extra) {
+    result = b_.CreateInBoundsGEP(numbers_.memory(program_.buffer(buffer).dtype), result, extra);
+  }
+  if (offset.constant != 0) {
+    result = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), result,
+                                           static_cast<std::uint64_t>(offset.constant * size));
+  }
+  return result;
+}
+
+Emitter::Value* Emitter::lanePointers(ir::BufferId buffer, const Offset& offset,
+                                      const Piece& piece) {
+  Value* lanes = offset.laneOffsets;
+  if (offset.laneStride != 0) {
+    Value* affinePart =
+        progression(laneOffsetType(buffer), piece.chunk->width, 0, offset.laneStride);
+    lanes = lanes == nullptr ? affinePart : b_.CreateAdd(lanes, affinePart);
+  }
+  return b_.CreateGEP(numbers_.memory(program_.buffer(buffer).dtype), pointer(buffer, offset),
+                      lanes);
+}
+
+Align Emitter::alignment(ir::BufferId buffer, const Offset& offset) const {
+  const std::int64_t size = ir::sizeBytes(program_.buffer(buffer).dtype);
+  if (!offset.extra.empty()) return Align(static_cast<std::uint64_t>(size));
+  std::int64_t common = std::gcd(kBufferAlign, offset.constant * size);
+  for (const auto& [depth, coef] : offset.terms) common = std::gcd(common, coef * size);
+  return Align(static_cast<std::uint64_t>(common));
+}
+
+Emitter::Value* Emitter::maskOf(const Piece& piece) {
+  if (piece.chunk->active == piece.chunk->width) return piece.guardMask;
+  llvm::SmallVector<Constant*, 64> bits;
+  for (unsigned i = 0; i < piece.chunk->width; ++i) {
+    bits.push_back(b_.getInt1(i < piece.chunk->active));
+  }
+  Value* tail = llvm::ConstantVector::get(bits);
+  return piece.guardMask == nullptr ? tail : b_.CreateAnd(piece.guardMask, tail);
+}
+
+Emitter::Value* Emitter::read(const ir::Access& access, const Piece* piece) {
+  if (plan_.buffers[static_cast<std::size_t>(access.buffer)].kind == BufferPlan::Kind::registers) {
+    return readRegister(access, piece);
+  }
+  return numbers_.fromMemory(readMemory(access, piece), program_.buffer(access.buffer).dtype);
+}
+
+Emitter::Value* Emitter::readMemory(const ir::Access& access, const Piece* piece) {
+  const ir::DType dtype = program_.buffer(access.buffer).dtype;
+  Type* element = numbers_.memory(dtype);
+  const Align natural(static_cast<std::uint64_t>(ir::sizeBytes(dtype)));
+  const Offset offset = offsetOf(access, piece);
+  if (piece == nullptr || !offset.movesWithLane()) {
+    return tag(b_.CreateAlignedLoad(element, pointer(access.buffer, offset), natural),
+               access.buffer);
+  }
+  const unsigned width = piece->chunk->width;
+  Type* type = llvm::FixedVectorType::get(element, width);
+  Value* mask = maskOf(*piece);
+  if (offset.laneOffsets == nullptr && offset.laneStride == 1) {
+    Value* from = pointer(access.buffer, offset);
+    const Align align = alignment(access.buffer, offset);
+    if (mask == nullptr) return tag(b_.CreateAlignedLoad(type, from, align), access.buffer);
+    return tag(b_.CreateMaskedLoad(type, from, align, mask, Constant::getNullValue(type)),
+               access.buffer);
+  }
+  if (mask == nullptr)
+    mask = Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), width));
+  return tag(b_.CreateMaskedGather(type, lanePointers(access.buffer, offset, *piece), natural, mask,
+                                   Constant::getNullValue(type)),
+             access.buffer);
+}
+
+void Emitter::write(const ir::Access& access, const Piece* piece, Value* held) {
+  if (plan_.buffers[static_cast<std::size_t>(access.buffer)].kind == BufferPlan::Kind::registers) {
+    return writeRegister(access, piece, held);
+  }
+  const ir::DType dtype = program_.buffer(access.buffer).dtype;
+  Value* value = numbers_.toMemory(held, dtype);
+  const Align natural(static_cast<std::uint64_t>(ir::sizeBytes(dtype)));
+  const Offset offset = offsetOf(access, piece);
+  if (piece == nullptr) {
+    tag(b_.CreateAlignedStore(value, pointer(access.buffer, offset), natural), access.buffer);
+    return;
+  }
+  const unsigned width = piece->chunk->width;
+  Value* mask = maskOf(*piece);
+  if (offset.laneOffsets == nullptr && offset.laneStride == 1) {
+    Value* to = pointer(access.buffer, offset);
+    const Align align = alignment(access.buffer, offset);
+    if (mask == nullptr) {
+      tag(b_.CreateAlignedStore(value, to, align), access.buffer);
+    } else {
+      tag(b_.CreateMaskedStore(value, to, align, mask), access.buffer);
+    }
+    return;
+  }
+  if (mask == nullptr)
+    mask = Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), width));
+  tag(b_.CreateMaskedScatter(value, lanePointers(access.buffer, offset, *piece), natural, mask),
+      access.buffer);
+}
+
+}  // namespace dojo::codegen

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
+
+#include "codegen/codegen.h"
+#include "codegen/emit_branch.h"
+#include "codegen/emitter.h"
+
+namespace dojo::codegen {
+
+Emitter::Emitter(llvm::Module& module, const ir::Program& program, const Plan& plan,
+                 const MachineFacts& facts)
+    : module_(module),
+      program_(program),
+      plan_(plan),
+      facts_(facts),
+      b_(module.getContext()),
+      numbers_(b_, facts.halfConversions, facts.roundingInstructions) {
+  llvm::MDBuilder metadata(module.getContext());
+  llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain("buffers");
+  std::vector<llvm::MDNode*> scopes;
+  for (const ir::Buffer& buffer : program.buffers) {
+    scopes.push_back(metadata.createAnonymousAliasScope(domain, buffer.name));
+  }
+  for (std::size_t i = 0; i < scopes.size(); ++i) {
+    std::vector<llvm::Metadata*> others;
+    for (std::size_t k = 0; k < scopes.size(); ++k) {
+      if (k != i) others.push_back(scopes[k]);
+    }
+    aliasScope_.push_back(llvm::MDNode::get(module.getContext(), scopes[i]));
+    aliasOthers_.push_back(llvm::MDNode::get(module.getContext(), others));
+  }
+}
+
+Status Emitter::run() {
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy()}, false);
+  auto* function =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, kEntry, module_);
+  enterFunction(function);
+  state_.buffers = function->getArg(0);
+  state_.buffers->setName("buffers");
+  nodes(program_.body);
+  leaveFunction();
+  return failure_;
+}
+
+void Emitter::decorate(llvm::Function* function) const {
+  function->setDoesNotThrow();
+  if (!facts_.cpu.empty()) function->addFnAttr("target-cpu", facts_.cpu);
+  if (!facts_.features.empty()) function->addFnAttr("target-features", facts_.features);
+  if (facts_.vectorBits > 0) {
+    const std::string bits = std::to_string(facts_.vectorBits);
+    function->addFnAttr("prefer-vector-width", bits);
+    function->addFnAttr("min-legal-vector-width", bits);
+  }
+  function->addFnAttr("no-builtins");
+}
+
+void Emitter::enterFunction(llvm::Function* function) {
+  decorate(function);
+  state_ = FunctionState{};
+  state_.function = function;
+  state_.bases.resize(program_.buffers.size());
+  state_.slots.resize(program_.buffers.size());
+  for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
+    state_.slots[i].resize(plan_.buffers[i].slots.size());
+  }
+  auto* entry = llvm::BasicBlock::Create(b_.getContext(), "entry", function);
+  b_.SetInsertPoint(entry);
+  state_.frames.push_back({entry, nullptr, {}});
+}
+
+void Emitter::leaveFunction() {
+  b_.CreateRetVoid();
+  std::vector<llvm::AllocaInst*> slots;
+  for (const auto& ofBuffer : state_.slots) {
+    for (llvm::AllocaInst* slot : ofBuffer) {
+      if (slot != nullptr) slots.push_back(slot);
+    }
+  }
+  if (slots.empty()) return;
+  llvm::DominatorTree dominators(*state_.function);
+  llvm::PromoteMemToReg(slots, dominators);
+}
+
+void Emitter::nodes(const std::vector<ir::Node>& body) {
+  for (const ir::Node& child : body) {
+    if (!failure_) return;
+    node(child);
+  }
+}
+
+Emitter::Value* Emitter::inRange(Value* value, const ir::GuardTerm& term) {
+  llvm::Type* type = value->getType();
+  const auto number = [&](std::int64_t n) {
+    return llvm::ConstantInt::get(type, static_cast<std::uint64_t>(n), true);
+  };
+  if (term.hi <= term.lo)
+    return llvm::Constant::getNullValue(llvm::CmpInst::makeCmpResultType(type));
+  return b_.CreateICmpULT(b_.CreateSub(value, number(term.lo)), number(term.hi - term.lo));
+}
+
+void Emitter::node(const ir::Node& node) {
+  Value* condition = nullptr;
+  std::vector<Value*> masks;
+  for (const ir::GuardTerm& term : node.guard) {
+    if (!movesWithLane(term.expr)) {
+      Value* holds = inRange(affine(term.expr), term);
+      condition = condition == nullptr ? holds : b_.CreateAnd(condition, holds);
+    }
+  }
+  branch(condition, [&] {
+    if (!lanes_) return unguarded(node);
+    const std::vector<Value*> outer = lanes_->masks;
+    bool masked = false;
+    bool possible = false;
+    for (std::size_t c = 0; c < outer.size(); ++c) {
+      const Piece piece{&(*lanes_->chunks)[c], nullptr};
+      Value* mask = outer[c];
+      for (const ir::GuardTerm& term : node.guard) {
+        if (!movesWithLane(term.expr)) continue;
+        Value* holds = inRange(affineLanes(term.expr, piece), term);
+        mask = mask == nullptr ? holds : b_.CreateAnd(mask, holds);
+        masked = true;
+      }
+      if (mask != nullptr && llvm::isa<llvm::Constant>(mask)) {
+        if (llvm::cast<llvm::Constant>(mask)->isAllOnesValue()) mask = nullptr;
+      }
+      lanes_->masks[c] = mask;
+      possible = possible || mask == nullptr || !llvm::isa<llvm::Constant>(mask) ||
+                 !llvm::cast<llvm::Constant>(mask)->isNullValue();
+    }
+    if (!masked) {
+      unguarded(node);
+    } else if (possible) {
+      Value* some = nullptr;
+      if (needsSomeLane(node)) {
+        for (Value* mask : lanes_->masks) {
+          Value* any =
+              mask == nullptr ? static_cast<Value*>(b_.getTrue()) : b_.CreateOrReduce(mask);
+          some = some == nullptr ? any : b_.CreateOr(some, any);
+        }
+      }
+      branch(some, [&] { unguarded(node); });
+    }
+    lanes_->masks = outer;
+  });
+}
+
+/// Under a mask that may turn every lane off: scopes are skipped then, and so are leaves with an
+/// element that no lane moves and that may then lie outside its buffer.
+bool Emitter::needsSomeLane(const ir::Node& node) const {
+  if (node.isScope()) return true;
+  bool needed = false;
+  ir::forEachAccess(node, [&](const ir::Access& access, ir::Touch) {
+    const auto& plan = plan_.buffers[static_cast<std::size_t>(access.buffer)];
+    if (plan.kind != BufferPlan::Kind::registers && !alwaysInside(access)) needed = true;
+  });
+  return needed;
+}
+
+bool Emitter::alwaysInside(const ir::Access& access) const {
+  const ir::Buffer& buffer = program_.buffer(access.buffer);
+  std::vector<ir::Interval> ranges;
+  for (const Variable& variable : variables_) ranges.push_back(variable.range);
+  bool uniform = true;
+  for (const ir::Index& index : access.indices) {
+    if (index.isGather()) return false;
+    uniform = uniform && !movesWithLane(index.affine);
+  }
+  if (!uniform) return true;  // Read and written under the mask.
+  for (std::size_t d = 0; d < access.indices.size(); ++d) {
+    const ir::Interval values = ir::valueRange(access.indices[d].affine, ranges);
+    if (values.lo < 0 || values.hi > buffer.dims[d].extent) return false;
+  }
+  return true;
+}
+
+void Emitter::unguarded(const ir::Node& node) {
+  if (node.isLeaf()) {
+    leaf(node.leaf());
+  } else {
+    scope(node);
+  }
+}
+
+void Emitter::scope(const ir::Node& node) {
+  const ir::Scope& scope = node.scope();
+  if (!scope.extent.isConstant()) {
+    const auto limit = [&](const ir::Access& access) {
+      return b_.CreateSExtOrTrunc(read(access, nullptr), b_.getInt64Ty());
+    };
+    Value* first = limit(scope.extent.range->first);
+    Value* last = limit(scope.extent.range->last);
+    return sequential(scope, first, last, true);
+  }
+  const std::int64_t count = scope.extent.count;
+  if (count <= 0) return;
+  if (scope.mapping.has(ir::MapKind::vector)) return vectorized(node);
+  if (scope.mapping.has(ir::MapKind::parallel)) return parallel(node);
+  if (scope.mapping.has(ir::MapKind::unroll) || count == 1) return unrolled(scope);
+  sequential(scope, integer(0), integer(count), false);
+}
+
+void Emitter::body(const ir::Scope& scope, Variable variable) {
+  variable.range = variable.kind == Variable::Kind::constant
+                       ? ir::Interval{variable.value, variable.value + 1}
+                       : ir::variableRange(program_, scope);
+  variables_.push_back(variable);
+  nodes(scope.body);
+  variables_.pop_back();
+}
+
+void Emitter::unrolled(const ir::Scope& scope) {
+  for (std::int64_t i = 0; i < scope.extent.count && failure_.ok(); ++i) {
+    Variable variable;
+    variable.value = i;
+    body(scope, variable);
+  }
+}
+
+void Emitter::vectorized(const ir::Node& node) {
+  Lanes lanes;
+  lanes.depth = static_cast<int>(variables_.size());
+  lanes.chunks = &plan_.chunks.at(&node);
+  lanes.masks.resize(lanes.chunks->size());
+  lanes_ = std::move(lanes);
+  Variable variable;
+  variable.kind = Variable::Kind::lane;
+  body(node.scope(), variable);
+  lanes_.reset();
+}
+
+void Emitter::sequential(const ir::Scope& scope, Value* first, Value* last, bool mayBeEmpty) {
+  const auto loop = [&] {
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    auto* block = llvm::BasicBlock::Create(b_.getContext(), "loop", state_.function);
+    b_.CreateBr(block);
+    b_.SetInsertPoint(block);
+    llvm::PHINode* i = b_.CreatePHI(b_.getInt64Ty(), 2, "i" + std::to_string(variables_.size()));
+    i->addIncoming(first, before);
+    Variable variable;
+    variable.kind = Variable::Kind::scalar;
+    variable.scalar = i;
+    variable.frame = state_.frames.size();
+    state_.frames.push_back({block, i, {}});
+    body(scope, variable);
+    state_.frames.pop_back();
+    Value* next = b_.CreateAdd(i, integer(1), "", true, true);
+    i->addIncoming(next, b_.GetInsertBlock());
+    auto* after = llvm::BasicBlock::Create(b_.getContext(), "end", state_.function);
+    b_.CreateCondBr(b_.CreateICmpEQ(next, last), after, block);
+    b_.SetInsertPoint(after);
+  };
+  branch(mayBeEmpty ? b_.CreateICmpSLT(first, last) : nullptr, loop);
+}
+
+}  // namespace dojo::codegen

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// From program and plan to LLVM IR that says the same: loops, lanes, addresses. Nothing is left to
+/// an optimiser except putting register slots into SSA values.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "codegen/llvm.h"
+#include "codegen/numbers.h"
+#include "codegen/plan.h"
+#include "ir/program.h"
+#include "ir/tree.h"
+
+namespace dojo::codegen {
+
+struct MachineFacts {
+  std::string cpu, features;
+  int vectorBits = 0;
+  bool halfConversions = true;
+  bool roundingInstructions = true;
+};
+
+class Emitter {
+ public:
+  Emitter(llvm::Module& module, const ir::Program& program, const Plan& plan,
+          const MachineFacts& facts);
+  /// Adds the kernel and its outlined bodies to the module. Errors: "compile.unsupported".
+  [[nodiscard]] Status run();
+
+ private:
+  using Value = llvm::Value;
+
+  /// What an iteration variable is while its scope's body is emitted.
+  struct Variable {
+    enum class Kind : std::uint8_t { constant, scalar, lane } kind = Kind::constant;
+    std::int64_t value = 0;   ///< constant
+    Value* scalar = nullptr;  ///< scalar: i64
+    std::size_t frame = 0;    ///< scalar: where addresses that use it are computed
+    ir::Interval range;
+  };
+  /// A place where partial addresses are computed once: after the start of the function, or of a
+  /// loop's body.
+  struct Frame {
+    llvm::BasicBlock* block = nullptr;
+    llvm::Instruction* last = nullptr;  ///< New ones go after it; nullptr: to the block's start.
+    std::map<std::pair<Value*, std::int64_t>, Value*> steps;
+  };
+  /// What changes when a parallel body is emitted into its own function.
+  struct FunctionState {
+    llvm::Function* function = nullptr;
+    Value* buffers = nullptr;                           ///< The caller's array of addresses.
+    std::vector<Value*> bases;                          ///< By buffer; nullptr: not here (yet).
+    std::vector<std::vector<llvm::AllocaInst*>> slots;  ///< By buffer and slot.
+    std::vector<Frame> frames;
+  };
+  struct Lanes {
+    int depth = 0;
+    const std::vector<Chunk>* chunks = nullptr;
+    std::vector<Value*> masks;  ///< By chunk: iterations that no guard turned off; nullptr: all.
+  };
+  /// One vector's worth of lanes with what is known about them; nullptr: scalar code.
+  struct Piece {
+    const Chunk* chunk;
+    Value* guardMask;
+  };
+  /// An element number: constant + sum of scalar variables + extra + lane * laneStride +
+  /// laneOffsets.
+  struct Offset {
+    std::int64_t constant = 0;
+    llvm::SmallVector<std::pair<int, std::int64_t>, 4> terms;  ///< Depth and coefficient, by depth.
+    llvm::SmallVector<Value*, 2> extra;
+    std::int64_t laneStride = 0;
+    Value* laneOffsets = nullptr;
+    [[nodiscard]] bool movesWithLane() const { return laneStride != 0 || laneOffsets != nullptr; }
+  };
+
+  // emit_tree.cpp
+  void enterFunction(llvm::Function* function);
+  void leaveFunction();
+  void decorate(llvm::Function* function) const;
+  void nodes(const std::vector<ir::Node>& body);
+  void node(const ir::Node& node);
+  void unguarded(const ir::Node& node);
+  void scope(const ir::Node& node);
+  void sequential(const ir::Scope& scope, Value* first, Value* last, bool mayBeEmpty);
+  void unrolled(const ir::Scope& scope);
+  void vectorized(const ir::Node& node);
+  void body(const ir::Scope& scope, Variable variable);
+  /// `emitInside` runs where `condition` holds.
+  template <class Fn>
+  void branch(Value* condition, Fn&& emitInside);
+  [[nodiscard]] Value* inRange(Value* value, const ir::GuardTerm& term);
+  [[nodiscard]] bool needsSomeLane(const ir::Node& node) const;
+  [[nodiscard]] bool alwaysInside(const ir::Access& access) const;
+
+  // emit_parallel.cpp
+  void parallel(const ir::Node& node);
+
+  // emit_memory.cpp
+  [[nodiscard]] Value* base(ir::BufferId buffer);
+  [[nodiscard]] Value* integer(std::int64_t value);
+  [[nodiscard]] Value* affine(const ir::Affine& expr);  ///< i64; no lane variable.
+  [[nodiscard]] Value* affineLanes(const ir::Affine& expr, const Piece& piece);
+  [[nodiscard]] bool movesWithLane(const ir::Affine& expr) const;
+  [[nodiscard]] Offset offsetOf(const ir::Access& access, const Piece* piece);
+  void addAffine(Offset& offset, const ir::Affine& expr, std::int64_t scale, const Piece* piece);
+  void addFolded(Offset& offset, const ir::Affine& expr, std::int64_t fold, std::int64_t scale,
+                 const Piece* piece, llvm::Type* laneType);
+  void addGather(Offset& offset, const ir::Index& index, const ir::Dim& dim, std::int64_t scale,
+                 const Piece* piece, llvm::Type* laneType);
+  void addLanes(Offset& offset, Value* lanes);
+  [[nodiscard]] llvm::Type* laneOffsetType(ir::BufferId buffer);
+  [[nodiscard]] Value* step(std::size_t frame, Value* pointer, Value* variable, std::int64_t bytes);
+  [[nodiscard]] Value* pointer(ir::BufferId buffer, const Offset& offset);
+  [[nodiscard]] Value* lanePointers(ir::BufferId buffer, const Offset& offset, const Piece& piece);
+  [[nodiscard]] llvm::Align alignment(ir::BufferId buffer, const Offset& offset) const;
+  [[nodiscard]] Value* maskOf(const Piece& piece);  ///< nullptr: every element counts.
+  /// Held form; a scalar where no lane moves it.
+  [[nodiscard]] Value* read(const ir::Access& access, const Piece* piece);
+  [[nodiscard]] Value* readMemory(const ir::Access& access, const Piece* piece);
+  void write(const ir::Access& access, const Piece* piece, Value* held);
+  template <class I>
+  I* tag(I* instruction, ir::BufferId buffer);
+
+  // emit_registers.cpp
+  [[nodiscard]] llvm::AllocaInst* slot(ir::BufferId buffer, int index);
+  [[nodiscard]] llvm::SmallVector<ElementPlace, 16> placesOf(const ir::Access& access,
+                                                             const Piece* piece);
+  [[nodiscard]] Value* readRegister(const ir::Access& access, const Piece* piece);
+  void writeRegister(const ir::Access& access, const Piece* piece, Value* held);
+
+  // emit_leaf.cpp
+  void leaf(const ir::Leaf& leaf);
+  void laneByLane(const ir::Leaf& leaf);
+  void horizontally(const ir::Leaf& leaf);
+  [[nodiscard]] Value* rightSide(const ir::Leaf& leaf, const Piece* piece);
+  [[nodiscard]] Value* operand(const ir::Operand& operand, ir::DType type, const Piece* piece);
+  [[nodiscard]] ir::DType operandType(const ir::Leaf& leaf, std::size_t position) const;
+  [[nodiscard]] std::vector<Piece> pieces() const;
+  [[nodiscard]] Value* reduced(const ir::Leaf& leaf, const Piece* piece);
+
+  llvm::Module& module_;
+  const ir::Program& program_;
+  const Plan& plan_;
+  MachineFacts facts_;
+  llvm::IRBuilder<> b_;
+  Numbers numbers_;
+  std::vector<Variable> variables_;  ///< By depth.
+  std::optional<Lanes> lanes_;
+  FunctionState state_;
+  std::vector<llvm::MDNode*> aliasScope_, aliasOthers_;  ///< By buffer.
+  Status failure_;
+};
+
+}  // namespace dojo::codegen

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/plan.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "ir/tree.h"
+
+namespace dojo::codegen {
+namespace {
+
+/// The dim of a register buffer along which vectors run, and their width.
+struct LaneDim {
+  std::int64_t stride = 1;
+  std::int64_t span = 1;    ///< Distance of positions before they repeat, in strides.
+  std::int64_t stored = 1;  ///< Positions with storage.
+  unsigned width = 0;
+};
+
+class Planner {
+ public:
+  Planner(const ir::Program& program, const target::Target& target)
+      : program_(program), target_(target), laneDims_(program.buffers.size()) {}
+
+  Plan run() {
+    place();
+    visit(program_.body);
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+      if (plan_.buffers[i].kind == BufferPlan::Kind::registers) cutSlots(i);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void place() {
+    const std::vector<moves::Home> homes = moves::homes(program_);
+    int argument = 0;
+    for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
+      const ir::Buffer& buffer = program_.buffers[i];
+      BufferPlan& plan = plan_.buffers.emplace_back();
+      plan.home = homes[i];
+      plan.strides = buffer.strides();
+      plan.elements = buffer.storageElements();
+      if (!buffer.isLocal()) {
+        plan.argument = argument++;
+        continue;
+      }
+      plan.kind =
+          buffer.location == "stack" ? BufferPlan::Kind::stack : BufferPlan::Kind::registers;
+      if (plan.home.vector != nullptr) {
+        const std::int64_t lanes = plan.home.vector->scope().extent.count;
+        for (std::int64_t& stride : plan.strides) stride *= lanes;
+        plan.elements *= lanes;
+        const auto width = cutLanes(lanes, lanesOf(*plan.home.vector)).front().width;
+        laneDims_[i] = LaneDim{1, lanes, lanes, width};
+      }
+    }
+  }
+
+  std::int64_t lanesOf(const ir::Node& vectorScope) const {
+    return moves::registerLanes(program_, vectorScope, target_);
+  }
+
+  void visit(const std::vector<ir::Node>& body) {
+    for (const ir::Node& node : body) {
+      if (lanes_ != nullptr) {
+        ir::forEachAccess(node, [&](const ir::Access& access, ir::Touch) { propose(access); });
+      }
+      if (!node.isScope()) continue;
+      const bool vector = node.scope().mapping.has(ir::MapKind::vector);
+      if (vector) {
+        lanes_ = &(plan_.chunks[&node] = cutLanes(node.scope().extent.count, lanesOf(node)));
+        laneDepth_ = depth_;
+      }
+      ++depth_;
+      visit(node.scope().body);
+      --depth_;
+      if (vector) lanes_ = nullptr;
+    }
+  }
+
+  /// The widest access by lane decides how a register buffer is cut.
+  void propose(const ir::Access& access) {
+    const auto id = static_cast<std::size_t>(access.buffer);
+    const BufferPlan& plan = plan_.buffers[id];
+    if (plan.kind != BufferPlan::Kind::registers || plan.home.vector != nullptr) return;
+    const unsigned width = lanes_->front().width;
+    if (width <= laneDims_[id].width) return;
+    for (std::size_t d = 0; d < access.indices.size(); ++d) {
+      const ir::Dim& dim = program_.buffers[id].dims[d];
+      if (dim.fold == 1 || !access.indices[d].affine.uses(laneDepth_)) continue;
+      laneDims_[id] = LaneDim{plan.strides[d], dim.stored() + dim.pad, dim.stored(), width};
+      return;
+    }
+  }
+
+  void cutSlots(std::size_t id) {
+    BufferPlan& plan = plan_.buffers[id];
+    const LaneDim& dim = laneDims_[id];
+    plan.places.resize(static_cast<std::size_t>(plan.elements));
+    if (dim.width == 0) {
+      plan.slots.assign(plan.places.size(), Slot{});
+      for (std::size_t i = 0; i < plan.places.size(); ++i)
+        plan.places[i].slot = static_cast<int>(i);
+      return;
+    }
+    std::map<std::pair<std::int64_t, std::int64_t>, int> slots;
+    for (std::int64_t element = 0; element < plan.elements; ++element) {
+      const std::int64_t position = element / dim.stride % dim.span;
+      if (position >= dim.stored) continue;
+      const std::int64_t group = position / dim.width;
+      const auto [slot, fresh] = slots.try_emplace({element - position * dim.stride, group},
+                                                   static_cast<int>(plan.slots.size()));
+      if (fresh) {
+        const auto active = std::min<std::int64_t>(dim.width, dim.stored - group * dim.width);
+        plan.slots.push_back(
+            {std::bit_ceil(static_cast<unsigned>(active)), static_cast<unsigned>(active)});
+      }
+      plan.places[static_cast<std::size_t>(element)] = {slot->second,
+                                                        static_cast<int>(position % dim.width)};
+    }
+  }
+
+  const ir::Program& program_;
+  const target::Target& target_;
+  Plan plan_;
+  std::vector<LaneDim> laneDims_;
+  const std::vector<Chunk>* lanes_ = nullptr;
+  int laneDepth_ = -1;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::vector<Chunk> cutLanes(std::int64_t extent, std::int64_t registerLanes) {
+  std::vector<Chunk> chunks;
+  for (std::int64_t first = 0; first < extent; first += registerLanes) {
+    const auto active = static_cast<unsigned>(std::min(extent - first, registerLanes));
+    chunks.push_back({first, std::bit_ceil(active), active});
+  }
+  return chunks;
+}
+
+Plan makePlan(const ir::Program& program, const target::Target& target) {
+  return Planner(program, target).run();
+}
+
+}  // namespace dojo::codegen

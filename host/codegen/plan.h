@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// Lowering decisions, taken before any instruction is emitted: where each buffer lives, how its
+/// elements are addressed, and how lanes are cut into vectors.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "ir/program.h"
+#include "moves/placement.h"
+#include "target/target.h"
+
+namespace dojo::codegen {
+
+/// A run of lanes that one vector value holds. The last of a scope may have unused lanes.
+struct Chunk {
+  std::int64_t first = 0;  ///< Lane number of element 0.
+  unsigned width = 1;      ///< Elements of the vector type, a power of two.
+  unsigned active = 1;     ///< Elements that are iterations.
+};
+/// Full registers, then a tail in the narrowest power of two that holds it.
+[[nodiscard]] std::vector<Chunk> cutLanes(std::int64_t extent, std::int64_t registerLanes);
+
+/// One SSA variable of a register buffer: a scalar (width 0) or neighbouring elements.
+struct Slot {
+  unsigned width = 0;
+  unsigned active = 0;  ///< Elements that hold storage.
+};
+struct ElementPlace {
+  int slot = 0;
+  int lane = 0;
+};
+
+struct BufferPlan {
+  enum class Kind : std::uint8_t { passed, stack, registers };
+  Kind kind = Kind::passed;
+  int argument = -1;  ///< passed: position in what the caller hands over; -1: not passed.
+  /// Elements between neighbours in each dim. A buffer with a copy for each lane has the lane as a
+  /// further, innermost dim.
+  std::vector<std::int64_t> strides;
+  std::int64_t elements = 1;
+  moves::Home home;
+  std::vector<Slot> slots;           ///< registers
+  std::vector<ElementPlace> places;  ///< registers: by storage element
+};
+
+struct Plan {
+  std::vector<BufferPlan> buffers;
+  std::map<const ir::Node*, std::vector<Chunk>> chunks;  ///< By vector scope.
+};
+
+/// For programs that passed moves::lowerable.
+[[nodiscard]] Plan makePlan(const ir::Program& program, const target::Target& target);
+
+}  // namespace dojo::codegen

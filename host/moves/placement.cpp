@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "moves/placement.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ir/tree.h"
+
+namespace dojo::moves {
+namespace {
+
+/// The scopes around all uses of each buffer so far.
+class CommonScopes {
+ public:
+  explicit CommonScopes(const ir::Program& program) : common_(program.buffers.size()) {
+    used_.resize(program.buffers.size());
+    visit(program.body);
+  }
+  [[nodiscard]] bool used(std::size_t buffer) const { return used_[buffer]; }
+  [[nodiscard]] const std::vector<const ir::Node*>& of(std::size_t buffer) const {
+    return common_[buffer];
+  }
+
+ private:
+  void visit(const std::vector<ir::Node>& body) {
+    for (const ir::Node& node : body) {
+      ir::forEachAccess(node, [&](const ir::Access& access, ir::Touch) { meet(access.buffer); });
+      if (!node.isScope()) continue;
+      enclosing_.push_back(&node);
+      visit(node.scope().body);
+      enclosing_.pop_back();
+    }
+  }
+  void meet(ir::BufferId id) {
+    const auto buffer = static_cast<std::size_t>(id);
+    std::vector<const ir::Node*>& common = common_[buffer];
+    if (!used_[buffer]) {
+      used_[buffer] = true;
+      common = enclosing_;
+      return;
+    }
+    const auto ends =
+        std::mismatch(common.begin(), common.end(), enclosing_.begin(), enclosing_.end());
+    common.erase(ends.first, common.end());
+  }
+
+  std::vector<const ir::Node*> enclosing_;
+  std::vector<std::vector<const ir::Node*>> common_;
+  std::vector<bool> used_;
+};
+
+}  // namespace
+
+std::vector<Home> homes(const ir::Program& program) {
+  const CommonScopes scopes(program);
+  std::vector<Home> result(program.buffers.size());
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    result[i].used = scopes.used(i);
+    if (!program.buffers[i].isLocal()) continue;
+    const auto& common = scopes.of(i);
+    for (std::size_t depth = 0; depth < common.size(); ++depth) {
+      const ir::Mapping& mapping = common[depth]->scope().mapping;
+      if (mapping.has(ir::MapKind::parallel)) result[i].parallel = common[depth];
+      if (mapping.has(ir::MapKind::vector)) {
+        result[i].vector = common[depth];
+        result[i].vectorDepth = static_cast<int>(depth);
+      }
+    }
+  }
+  return result;
+}
+
+namespace {
+int widestBytes(const ir::Program& program, const ir::Node& node) {
+  int widest = 0;
+  ir::forEachAccess(node, [&](const ir::Access& access, ir::Touch) {
+    widest = std::max(widest, ir::sizeBytes(program.buffer(access.buffer).dtype));
+  });
+  if (node.isScope()) {
+    for (const ir::Node& child : node.scope().body) {
+      widest = std::max(widest, widestBytes(program, child));
+    }
+  }
+  return widest;
+}
+}  // namespace
+
+int registerLanes(const ir::Program& program, const ir::Node& vectorScope,
+                  const target::Target& target) {
+  int widest = 1;
+  for (const ir::Node& child : vectorScope.scope().body) {
+    widest = std::max(widest, widestBytes(program, child));
+  }
+  return target.lanes(widest);
+}
+
+LaneRelation laneRelation(const ir::Program& program, const ir::Access& access, int laneDepth,
+                          std::int64_t lanes) {
+  const ir::Buffer& buffer = program.buffer(access.buffer);
+  bool moves = false;
+  for (std::size_t d = 0; d < access.indices.size(); ++d) {
+    const ir::Index& index = access.indices[d];
+    const std::int64_t fold = buffer.dims[d].fold;
+    if (fold == 1) continue;
+    if (index.isGather()) {
+      for (const ir::Affine& inner : index.gatherIndices) moves = moves || inner.uses(laneDepth);
+      continue;
+    }
+    const std::int64_t coef = index.affine.coef(laneDepth);
+    if (coef == 0) continue;
+    if (fold == 0) return LaneRelation::distinct;
+    std::set<std::int64_t> seen;
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      seen.insert(((coef % fold) * (lane % fold) % fold + fold) % fold);
+    }
+    if (static_cast<std::int64_t>(seen.size()) == lanes) return LaneRelation::distinct;
+    moves = moves || seen.size() > 1;
+  }
+  return moves ? LaneRelation::conflicting : LaneRelation::none;
+}
+
+}  // namespace dojo::moves

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// What lowering has to know about buffers and lanes; the test before compiling (lowerable.h) and
+/// the code generator read the same answers.
+#pragma once
+
+#include <vector>
+
+#include "ir/program.h"
+#include "target/target.h"
+
+namespace dojo::moves {
+
+/// The mapped scopes to whose iterations a local buffer is private: each iteration has its own
+/// copy.
+struct Home {
+  bool used = false;
+  const ir::Node* vector = nullptr;    ///< A copy for each lane.
+  const ir::Node* parallel = nullptr;  ///< A copy for each iteration.
+  int vectorDepth = -1;
+};
+/// One for each buffer; passed buffers have neither scope.
+[[nodiscard]] std::vector<Home> homes(const ir::Program& program);
+
+/// Lanes of one register for a vector scope, set by the widest dtype accessed inside.
+[[nodiscard]] int registerLanes(const ir::Program& program, const ir::Node& vectorScope,
+                                const target::Target& target);
+
+/// How the lanes of a vector scope fall on the storage of an access.
+enum class LaneRelation {
+  none,         ///< All lanes on one element.
+  distinct,     ///< No two lanes on one element.
+  conflicting,  ///< Some lanes share an element (`512~2`), or a gather decides.
+};
+[[nodiscard]] LaneRelation laneRelation(const ir::Program& program, const ir::Access& access,
+                                        int laneDepth, std::int64_t lanes);
+
+}  // namespace dojo::moves

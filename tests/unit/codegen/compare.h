@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// A text compiled and run here against the interpreter.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ir/program.h"
+#include "target/target.h"
+
+namespace dojo::test {
+
+/// The target "host", read once.
+[[nodiscard]] const target::Target& host();
+/// Parses (requires).
+[[nodiscard]] ir::Program program(std::string_view text);
+/// Requires that the text compiles and that every element of every argument is what the
+/// interpreter gives: integers exactly; floats within `ulps` of the larger of the two, NaN with
+/// NaN. Runs on several input sets.
+void agrees(std::string_view text, double ulps = 0);
+/// Requires that lowering refuses the text with this code.
+void refuses(std::string_view text, std::string_view code);
+
+}  // namespace dojo::test
