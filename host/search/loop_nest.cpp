@@ -55,8 +55,13 @@ bool LoopNest::peelTo(const std::string& loop, std::int64_t factor) {
   if (n % factor == 0) return true;
   if (n < factor) return script_.refuse("the loop is shorter than the block");
   const int back = position(loop);
-  return move(loop, 0) && script_.apply("peel_scope", {path(0), n - n % factor}) &&
-         move(loop, back);
+  if (!move(loop, 0) || !script_.apply("peel_scope", {path(0), n - n % factor})) return false;
+  if (!move(loop, back)) return false;
+  ir::Path rest = root_;
+  ++rest.back();
+  LoopNest other(script_, rest, loops_);
+  std::rotate(other.loops_.begin(), other.loops_.begin() + back, other.loops_.begin() + back + 1);
+  return other.move(loop, back);
 }
 
 std::optional<ir::Path> LoopNest::isolate(int first, int keep, int children) {

@@ -32,8 +32,8 @@ class LoopNest {
   bool move(const std::string& loop, int to);
   /// Brings the loops into this order (all of them, outermost first).
   bool reorder(const std::vector<std::string>& order);
-  /// Makes the extent of `loop` a multiple of `factor`: what is left over becomes a sibling after
-  /// the nest. The loop goes outermost for that, and back.
+  /// Makes the extent of `loop` a multiple of `factor`: what is left over becomes a nest of its own
+  /// right after this one, with the loops in the same order.
   bool peelTo(const std::string& loop, std::int64_t factor);
   /// The innermost body's child `keep` gets the loops from `first` inwards for itself; what stood
   /// before and after it becomes siblings. The nest then ends above `first`. Returns the place of

@@ -99,8 +99,8 @@ void contractBelow(Script& script, const ir::Path& path) {
     const ir::Node* node = ir::find(script.program(), *it);
     if (node == nullptr || !node->isLeaf()) continue;
     const ir::Leaf& leaf = node->leaf();
-    if (leaf.op == ir::Op::mul && ir::isFloat(script.program().buffer(leaf.dst.buffer).dtype) &&
-        (leaf.assign == ir::Assign::add || leaf.assign == ir::Assign::set)) {
+    if (ir::isFloat(script.program().buffer(leaf.dst.buffer).dtype) &&
+        (leaf.assign == ir::Assign::add || leaf.op == ir::Op::add)) {
       script.apply("contract_fma", {*it});
     }
   }

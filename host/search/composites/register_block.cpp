@@ -141,7 +141,8 @@ class RegisterBlock final : public Composite {
   }
 
   bool expand(Script& script, const Arg& place,
-              const std::vector<std::int64_t>& knobs) const override {
+              const std::vector<std::int64_t>& given) const override {
+    std::vector<std::int64_t> knobs = given;
     const std::int64_t rows = knobs[0], vectors = knobs[1], order = knobs[3];
     const std::int64_t kTile = knobs[4], kUnroll = knobs[5];
     const Path& root = std::get<Path>(place);
@@ -178,14 +179,28 @@ class RegisterBlock final : public Composite {
     LoopNest nest(script, root, loops);
     std::int64_t width = vectors * lanes;
     if (vectors == 1) width = std::min(width, nest.extent(vector));
-    if (!nest.peelTo(vector, width)) return false;
-    if (!row.empty() && !nest.peelTo(row, rows)) return false;
+    // What the block doesn't divide is blocked as well as it goes.
+    if (const std::int64_t rest = nest.extent(vector) % width; rest != 0) {
+      if (!nest.peelTo(vector, width)) return false;
+      knobs[1] = std::max<std::int64_t>(1, rest / lanes);
+      blockRest(script, root, knobs);
+      knobs[1] = vectors;
+    }
+    if (const std::int64_t rest = row.empty() ? 0 : nest.extent(row) % rows; rest != 0) {
+      if (!nest.peelTo(row, rows)) return false;
+      knobs[0] = rest;
+      blockRest(script, root, knobs);
+    }
     // With tiles of the reduction outermost, the initial values are set before all of them.
     Path kept = root;
     if (kTile > 0) {
       std::optional<Path> isolated = nest.isolate(0, pattern.keep, pattern.children);
       if (!isolated) return false;
       kept = *isolated;
+      for (Path before = root; before != kept; ++before.back()) {
+        const Path at = innermostScope(script.program(), before);
+        if (script.apply("split_scope", {at, width})) script.apply("vectorize", {child(at, 0)});
+      }
       pattern.children = 1;
       pattern.keep = 0;
     }
@@ -269,6 +284,13 @@ class RegisterBlock final : public Composite {
   }
 
  private:
+  /// The nest after `root`, if that works.
+  void blockRest(Script& script, Path root, const std::vector<std::int64_t>& knobs) const {
+    ++root.back();
+    Script attempt = script;
+    if (expand(attempt, root, knobs)) script = attempt;
+  }
+
   static bool pack(Script& script, const Path& place, const std::string& buffer,
                    std::int64_t most) {
     if (!script.apply("cache_read", {place, buffer, std::string("heap")})) return false;

@@ -79,17 +79,12 @@ class VectorizeLoop final : public Composite {
     if (!script.apply("split_scope", {loop, width})) return false;
     const Path inner = child(loop, 0);
     int before = 0;
-    std::vector<std::string> sums = accumulators(script.program(), inner, variableOf(inner));
-    std::vector<std::string> privates;
-    for (std::size_t k = 0; k < sums.size(); ++k) {
+    for (const std::string& name : accumulators(script.program(), inner, variableOf(inner))) {
       const Path outer = sibling(loop, before);
-      const std::string fresh = script.program().freshName();
-      if (!privatizeInto(script, outer, sums[k])) return false;
-      privates.push_back(fresh);
+      if (!script.apply("privatize", {child(outer, 0), outer, std::string("register"), name})) {
+        return false;
+      }
       ++before;
-    }
-    for (const std::string& name : privates) {
-      if (!script.apply("set_location", {name, std::string("register")})) return false;
     }
     // The identities stand before the loop, the combinations after it.
     for (int k = -before; k <= before; ++k) {
@@ -105,17 +100,6 @@ class VectorizeLoop final : public Composite {
     return std::any_of(scope.body.begin(), scope.body.end(), [](const ir::Node& inner) {
       return inner.isScope() && (inner.scope().mapping.has(ir::MapKind::vector) || mapped(inner));
     });
-  }
-
-  /// Gives `buffer` partial accumulators for the lanes of the loop inside `outer`.
-  static bool privatizeInto(Script& script, const Path& outer, const std::string& buffer) {
-    for (const Path& leaf : leavesBelow(script.program(), outer)) {
-      const ir::Leaf& found = ir::find(script.program(), leaf)->leaf();
-      if (found.isReduction() && script.program().buffer(found.dst.buffer).name == buffer) {
-        return script.apply("privatize", {child(outer, 0), outer, buffer});
-      }
-    }
-    return script.refuse("the accumulator went away");
   }
 };
 
