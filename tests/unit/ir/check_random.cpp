@@ -42,6 +42,7 @@ class Generator {
       program_.body = body(0);
       if (leaves_ > 0) break;
     }
+    if (shape_.initialised) initialise();
     Program out = program_;
     canonicalize(out);
     return out;
@@ -163,6 +164,70 @@ class Generator {
       out.operands.emplace_back(access(anyData(false), true));
     }
     return out;
+  }
+
+  /// Puts writes of whole buffers, in one of several styles, before everything.
+  void initialise() {
+    std::vector<Node> inits;
+    for (std::size_t id = 1; id < program_.buffers.size(); ++id) {
+      if (id == 2 || id == 3 || random_.oneIn(6)) continue;
+      const auto buffer = static_cast<BufferId>(id);
+      std::vector<Affine> indices;
+      const std::int64_t parts = random_(1, 2);
+      for (std::int64_t part = 0; part < parts; ++part) {
+        inits.push_back(write(buffer, indices, 0, part, parts, random_(0, 2)));
+      }
+    }
+    program_.body.insert(program_.body.begin(), inits.begin(), inits.end());
+  }
+
+  /// `buffer[indices..., ...] = 1` over the dims that `indices` lacks. With two parts the first dim
+  /// is shared between them in `style` 0 by halves, else by even and odd.
+  Node write(BufferId buffer, std::vector<Affine> indices, int depth, std::int64_t part,
+             std::int64_t parts, std::int64_t style) {
+    const auto& dims = program_.buffer(buffer).dims;
+    if (indices.size() == dims.size()) {
+      Leaf leaf;
+      leaf.dst.buffer = buffer;
+      leaf.dst.indices.assign(indices.begin(), indices.end());
+      leaf.operands.emplace_back(Constant(1.0));
+      Node node(std::move(leaf));
+      if (depth > 0 && random_.oneIn(12)) {
+        node.guard.push_back({Affine::variable(depth - 1), 0, random_(1, 4)});
+      }
+      return node;
+    }
+    const std::int64_t extent = dims[indices.size()].extent;
+    const bool first = indices.empty() && parts == 2 && extent > 1;
+    const Affine here = Affine::variable(depth);
+    if (!first && extent % 2 == 0 && random_.oneIn(3)) {
+      // Blocked, perhaps the other way round.
+      const bool inner = random_.oneIn(2);
+      Scope a;
+      Scope b;
+      a.extent = inner ? 2 : extent / 2;
+      b.extent = inner ? extent / 2 : 2;
+      const Affine next = Affine::variable(depth + 1);
+      indices.push_back(inner ? next * 2 + here : here * 2 + next);
+      b.body.push_back(write(buffer, indices, depth + 2, part, parts, style));
+      a.body.push_back(std::move(b));
+      return Node(std::move(a));
+    }
+    Scope scope;
+    if (!first) {
+      scope.extent = extent;
+      indices.push_back(random_.oneIn(4) ? Affine(extent - 1) - here : here);
+    } else if (style == 0) {
+      const std::int64_t cut = random_(1, extent - 1);
+      scope.extent = part == 0 ? extent / 2 : extent - extent / 2;
+      if (random_.oneIn(8)) scope.extent = std::min(scope.extent.count, cut);
+      indices.push_back(part == 0 ? here : here + Affine(extent / 2));
+    } else {
+      scope.extent = (extent + 1 - part) / 2;
+      indices.push_back(here * 2 + Affine(part));
+    }
+    scope.body.push_back(write(buffer, indices, depth + 1, part, parts, style));
+    return Node(std::move(scope));
   }
 
   Random& random_;

@@ -30,6 +30,7 @@ struct Shape {
   bool concurrent = false;     ///< Some scopes are parallel or vector.
   bool dataDependent = false;  ///< Some extents are read from an index buffer.
   bool inBounds = true;        ///< Every index lies in its dim on every execution.
+  bool initialised = false;    ///< Most buffers are (mostly) written before the rest.
 };
 
 /// Structurally good; canonical.

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "ir/affine.h"
+#include "ir/check.h"
+#include "ir/check_internal.h"
+#include "ir/print.h"
+#include "ir/tree.h"
+
+namespace dojo::ir {
+
+namespace {
+
+bool sizeFits(const Buffer& buffer) {
+  std::int64_t elements = 1;
+  for (const Dim& dim : buffer.dims) {
+    std::int64_t width = 0;
+    if (__builtin_add_overflow(dim.stored(), dim.pad, &width) ||
+        __builtin_mul_overflow(elements, width, &elements) || elements > kMaxElements) {
+      return false;
+    }
+  }
+  return elements * sizeBytes(buffer.dtype) <= kMaxElements;
+}
+
+/// Walks the tree with the ranges of the open scopes. The first problem ends it.
+class StructureCheck {
+ public:
+  explicit StructureCheck(const Program& program) : program_(program) {}
+
+  Status run() {
+    for (const Buffer& buffer : program_.buffers) {
+      if (auto problem = bufferProblem(buffer)) {
+        return Error{"check.structure", fmt::format("buffer {} {}", buffer.name, *problem), "", ""};
+      }
+    }
+    nodes(program_.body);
+    if (problem_.empty()) return {};
+    return errorAt(program_, problemPath_, "check.structure", problem_);
+  }
+
+ private:
+  static std::optional<std::string> bufferProblem(const Buffer& buffer) {
+    for (const Dim& dim : buffer.dims) {
+      if (dim.extent < 1) return fmt::format("has a dim of {} elements", dim.extent);
+      if (dim.fold < 0 || dim.pad < 0) return "has a negative fold or pad";
+      if (dim.fold > 0 && buffer.isArgument()) {
+        return "is an argument, whose elements all need storage, but folds a dim";
+      }
+    }
+    if (!sizeFits(buffer)) return "is larger than 2^40 bytes";
+    if (buffer.location.empty()) return "has no location";
+    if (buffer.isArgument() && buffer.isLocal()) {
+      return fmt::format("is an argument and can't be in {} storage", buffer.location);
+    }
+    if (buffer.packed && !buffer.isArgument()) return "is packed but no argument";
+    if (!buffer.values) return std::nullopt;
+    if (buffer.role != Role::in || !isInteger(buffer.dtype)) {
+      return "declares its values but is no 'in' buffer of integers";
+    }
+    if (buffer.values->lo >= buffer.values->hi) return "declares an empty range of values";
+    if (buffer.values->lo < -kMaxElements || buffer.values->hi > kMaxElements + 1) {
+      return "declares values beyond 2^40";
+    }
+    if (buffer.values->monotone && buffer.rank() != 1) {
+      return "is monotone, which only a buffer with one dim can be";
+    }
+    return std::nullopt;
+  }
+
+  void nodes(const std::vector<Node>& body) {
+    path_.push_back(0);
+    for (std::size_t i = 0; i < body.size() && problem_.empty(); ++i) {
+      path_.back() = static_cast<int>(i);
+      node(body[i]);
+    }
+    path_.pop_back();
+  }
+
+  void node(const Node& at) {
+    for (const GuardTerm& term : at.guard) {
+      affine(term.expr);
+      if (std::abs(term.lo) > kMaxAffine || std::abs(term.hi) > kMaxAffine) {
+        fail("a guard has a bound beyond 2^60");
+      }
+    }
+    if (!problem_.empty()) return;
+    if (at.isLeaf()) {
+      leaf(at.leaf());
+    } else {
+      scope(at.scope());
+    }
+  }
+
+  void scope(const Scope& at) {
+    if (ranges_.size() >= static_cast<std::size_t>(kMaxDepth)) {
+      return fail(fmt::format("scopes nest more than {} deep", kMaxDepth));
+    }
+    if (at.body.empty()) return fail("a scope has no body");
+    const std::int64_t outer = iterations_;
+    if (at.extent.range) {
+      extentAccess(at.extent.range->first);
+      extentAccess(at.extent.range->last);
+      if (at.mapping.has(MapKind::unroll)) {
+        fail("a scope with a data-dependent extent can't be unrolled");
+      }
+    } else if (at.extent.count < 1) {
+      fail(fmt::format("a scope has an extent of {}", at.extent.count));
+    } else if (__builtin_mul_overflow(iterations_, at.extent.count, &iterations_) ||
+               iterations_ > kMaxElements) {
+      fail("a scope runs more than 2^40 times in all");
+    }
+    for (const BufferId id : at.mapping.streams) {
+      if (!known(id)) fail("a stream names a buffer that doesn't exist");
+    }
+    if (!problem_.empty()) return;
+    ranges_.push_back(variableRange(program_, at));
+    nodes(at.body);
+    ranges_.pop_back();
+    iterations_ = outer;
+  }
+
+  void extentAccess(const Access& at) {
+    access(at, false);
+    if (problem_.empty()) indexBuffer(at.buffer);
+  }
+
+  void leaf(const Leaf& at) {
+    access(at.dst, false);
+    if (!problem_.empty()) return;
+    const Buffer& dst = program_.buffer(at.dst.buffer);
+    if (dst.role == Role::in)
+      return fail(fmt::format("{} is an input and can't be written", dst.name));
+    const OpInfo& op = info(at.op);
+    if (at.operands.size() != static_cast<std::size_t>(op.arity)) {
+      return fail(
+          fmt::format("an operation has {} operands and needs {}", at.operands.size(), op.arity));
+    }
+    for (const Operand& operand : at.operands) {
+      if (const auto* element = std::get_if<Access>(&operand)) access(*element, true);
+      if (const auto* value = std::get_if<Affine>(&operand)) affine(*value);
+    }
+    if (!problem_.empty()) return;
+    types(at, dst.dtype, op);
+  }
+
+  void types(const Leaf& at, DType dst, const OpInfo& op) {
+    const DType type = computeType(program_, at);
+    const bool casts = at.op == Op::cast || at.op == Op::satCast;
+    const std::string_view called = op.spelling.empty() ? "a copy" : op.spelling;
+    const bool computes =
+        isFloat(type) ? op.floats : (type == DType::boolean ? op.bools : op.integers);
+    if (!computes) return fail(fmt::format("{} doesn't exist for {}", called, name(type)));
+    if (op.comparison && dst != DType::boolean) {
+      return fail(fmt::format("{} gives bool and can't be stored as {}", called, name(dst)));
+    }
+    if (at.op == Op::satCast && (dst == DType::boolean || type == DType::boolean)) {
+      return fail("sat_cast doesn't exist for bool");
+    }
+    if (at.isReduction() && (dst == DType::boolean || op.comparison)) {
+      return fail(fmt::format("{} doesn't exist for bool", spelling(at.assign)));
+    }
+    if (at.assign == Assign::fma && at.op != Op::mul) return fail("fma+= needs a product");
+    if (casts) return;
+    for (std::size_t i = 0; i < at.operands.size(); ++i) {
+      const bool condition = at.op == Op::select && i == 0;
+      operandType(at.operands[i], condition ? DType::boolean : type, called);
+    }
+  }
+
+  void operandType(const Operand& operand, DType to, std::string_view called) {
+    if (const auto* constant = std::get_if<Constant>(&operand)) {
+      if (std::holds_alternative<double>(*constant) != isFloat(to)) {
+        fail(fmt::format("a constant of {} isn't of its type {}", called, name(to)));
+      }
+      return;
+    }
+    const auto* element = std::get_if<Access>(&operand);
+    const DType from = element != nullptr ? program_.buffer(element->buffer).dtype : DType::i64;
+    if (convertsExactly(from, to)) return;
+    const std::string what =
+        element != nullptr
+            ? fmt::format("{} is {}", program_.buffer(element->buffer).name, name(from))
+            : std::string("an index value is i64");
+    fail(fmt::format("{}, which doesn't convert exactly to {}: write cast", what, name(to)));
+  }
+
+  void access(const Access& at, bool mayGather) {
+    if (!known(at.buffer)) return fail("an access names a buffer that doesn't exist");
+    const Buffer& buffer = program_.buffer(at.buffer);
+    if (at.indices.size() != buffer.dims.size()) {
+      return fail(fmt::format("{} has {} dims but {} indices", buffer.name, buffer.dims.size(),
+                              at.indices.size()));
+    }
+    for (const Index& index : at.indices) {
+      if (!index.isGather()) {
+        affine(index.affine);
+        continue;
+      }
+      if (!mayGather) return fail("only operands of a right side can gather");
+      if (!known(index.gather)) return fail("a gather names a buffer that doesn't exist");
+      indexBuffer(index.gather);
+      if (index.gatherIndices.size() != program_.buffer(index.gather).dims.size()) {
+        fail(fmt::format("{} has another number of dims than indices",
+                         program_.buffer(index.gather).name));
+      }
+      for (const Affine& inner : index.gatherIndices) affine(inner);
+    }
+  }
+
+  void indexBuffer(BufferId id) {
+    const Buffer& buffer = program_.buffer(id);
+    if (buffer.role != Role::in || !isInteger(buffer.dtype) || !buffer.values) {
+      fail(
+          fmt::format("{} is used as an index but is no 'in' buffer of integers that declares its "
+                      "values",
+                      buffer.name));
+    }
+  }
+
+  void affine(const Affine& expr) {
+    int previous = -1;
+    for (const Term& term : expr.terms()) {
+      if (term.var <= previous || term.coef == 0) return fail("an index is not in normal form");
+      previous = term.var;
+      if (static_cast<std::size_t>(term.var) >= ranges_.size()) {
+        return fail(fmt::format("{{{}}} is no variable of an enclosing scope", term.var));
+      }
+    }
+    if (!staysInRange(expr, ranges_)) fail("an index takes values beyond 2^60");
+  }
+
+  [[nodiscard]] bool known(BufferId id) const {
+    return id >= 0 && static_cast<std::size_t>(id) < program_.buffers.size();
+  }
+
+  void fail(std::string problem) {
+    if (!problem_.empty()) return;
+    problem_ = std::move(problem);
+    problemPath_ = path_;
+  }
+
+  const Program& program_;
+  std::vector<Interval> ranges_;
+  std::int64_t iterations_ = 1;
+  Path path_;
+  std::string problem_;
+  Path problemPath_;
+};
+
+}  // namespace
+
+Status checkStructure(const Program& program) { return StructureCheck(program).run(); }
+
+}  // namespace dojo::ir

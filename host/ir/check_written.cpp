@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ir/check_cover.h"
+#include "ir/check_internal.h"
+#include "ir/print.h"
+
+namespace dojo::ir {
+
+namespace {
+
+constexpr int kQuestions = 4000;  ///< To the solver, for one program.
+constexpr std::int64_t kMarkedNodes = std::int64_t{1} << 22;
+
+enum class Verdict : std::uint8_t { written, unwritten, undecided };
+
+/// Takes away from the executions of a read those that one write after another covers; what is left
+/// over has not been written.
+class Prover {
+ public:
+  explicit Prover(const Accesses& accesses) : accesses_(accesses), program_(accesses.program()) {}
+
+  [[nodiscard]] Verdict read(const Site& site) {
+    reading_ = {};
+    reading_.site = &site;
+    reading_.instance.site = &site;
+    system_.clear();
+    addVariables(system_, program_, reading_.instance);
+    addGuards(system_, reading_.instance);
+    for (std::size_t d = 0; d < site.access.indices.size(); ++d) {
+      addIndex(system_, program_, reading_.instance, d, reading_.element.emplace_back());
+    }
+    collectEarlier(site);
+    return prove(0, true, true);
+  }
+
+  /// Every element of an out at the end.
+  [[nodiscard]] Verdict out(BufferId id) {
+    reading_ = {};
+    system_.clear();
+    for (const Dim& dim : program_.buffer(id).dims) {
+      reading_.element.emplace_back().add(system_.variable(0, dim.extent - 1), 1);
+    }
+    earlier_.clear();
+    for (const Site* site : accesses_.of(id)) {
+      if (site->touch == Touch::write) earlier_.push_back({site, 0, false});
+    }
+    return prove(0, true, true);
+  }
+
+ private:
+  /// What may have been executed before the read: writes that stand before it, the nearest first,
+  /// then those of earlier iterations, innermost scope first.
+  void collectEarlier(const Site& read) {
+    earlier_.clear();
+    const std::vector<int>& privates = accesses_.privateDepths(read.access.buffer);
+    const int floor = privates.empty() ? 0 : privates.back() + 1;
+    const auto& sites = accesses_.of(read.access.buffer);
+    int deepest = 0;
+    for (auto at = sites.rbegin(); at != sites.rend(); ++at) {
+      if ((*at)->touch != Touch::write) continue;
+      const int shared = sharedDepth(read, **at);
+      deepest = std::max(deepest, shared);
+      const auto level = static_cast<std::size_t>(shared);
+      if ((*at)->path[level] < read.path[level]) earlier_.push_back({*at, shared, false});
+    }
+    for (int k = deepest - 1; k >= floor; --k) {
+      // Rule 4 leaves no value to take from another iteration of a concurrent scope.
+      if (read.enclosing[static_cast<std::size_t>(k)]->scope().mapping.concurrent()) continue;
+      for (const Site* site : sites) {
+        if (site->touch == Touch::write && sharedDepth(read, *site) > k) {
+          earlier_.push_back({site, k, true});
+        }
+      }
+    }
+  }
+
+  static int sharedDepth(const Site& a, const Site& b) {
+    const std::size_t most = std::min(a.enclosing.size(), b.enclosing.size());
+    std::size_t k = 0;
+    while (k < most && a.enclosing[k] == b.enclosing[k]) ++k;
+    return static_cast<int>(k);
+  }
+
+  [[nodiscard]] Answer ask() {
+    if (system_.refuted()) return Answer::no;
+    if (--questions_ < 0) return Answer::unknown;
+    return system_.feasible();
+  }
+
+  /// Is the read written on every execution that the system still allows, by earlier_[next...]?
+  /// `exact`: what was taken away so far is all that the writes before `next` have written.
+  [[nodiscard]] Verdict prove(std::size_t next, bool exact, bool first) {
+    if (system_.refuted()) return Verdict::written;
+    Answer open = Answer::unknown;
+    if (!first) {
+      open = ask();
+      if (open == Answer::no) return Verdict::written;
+    }
+    const System::Mark start = system_.mark();
+    for (; next < earlier_.size() && questions_ >= 0; ++next) {
+      Cover cover = coverOf(system_, program_, reading_, earlier_[next]);
+      exact = exact &&
+              (cover.kind == Cover::Kind::exact ||
+               (cover.kind == Cover::Kind::sufficient && !cover.never && cover.conditions.empty()));
+      if (cover.kind != Cover::Kind::unknown && !cover.never) {
+        if (cover.conditions.empty()) {
+          system_.rewind(start);
+          return Verdict::written;
+        }
+        if (covers(cover)) {
+          const Verdict verdict = proveRest(cover, next + 1, exact);
+          system_.rewind(start);
+          return verdict;
+        }
+      }
+      system_.rewind(start);
+    }
+    if (first) open = ask();
+    if (open == Answer::no) return Verdict::written;
+    return open == Answer::yes && exact && next == earlier_.size() ? Verdict::unwritten
+                                                                   : Verdict::undecided;
+  }
+
+  /// True where the cover may hold for some execution that is still open.
+  [[nodiscard]] bool covers(const Cover& cover) {
+    const System::Mark mark = system_.mark();
+    for (const Sum& sum : cover.conditions) sum.constrain(system_, 0, System::kInfinity);
+    const Answer answer = ask();
+    system_.rewind(mark);
+    return answer != Answer::no;
+  }
+
+  /// The executions for which the cover doesn't hold: its first condition fails, or the first holds
+  /// and the second fails, and so on.
+  [[nodiscard]] Verdict proveRest(const Cover& cover, std::size_t next, bool exact) {
+    for (const Sum& sum : cover.conditions) {
+      const System::Mark mark = system_.mark();
+      sum.constrain(system_, -System::kInfinity, -1);
+      const Verdict verdict = prove(next, exact, false);
+      system_.rewind(mark);
+      if (verdict != Verdict::written) return verdict;
+      sum.constrain(system_, 0, System::kInfinity);
+    }
+    return Verdict::written;
+  }
+
+  const Accesses& accesses_;
+  const Program& program_;
+  System system_;
+  Reading reading_;
+  std::vector<EarlierWrites> earlier_;
+  int questions_ = kQuestions;
+};
+
+bool mustBeWritten(const Buffer& buffer) {
+  return buffer.role == Role::tmp || buffer.role == Role::out;
+}
+
+}  // namespace
+
+Status checkWritten(const Accesses& accesses) {
+  const Program& program = accesses.program();
+  Prover prover(accesses);
+  bool undecided = false;
+  for (const Site& site : accesses.all()) {
+    if (site.touch != Touch::read || !mustBeWritten(program.buffer(site.access.buffer))) continue;
+    const Verdict verdict = prover.read(site);
+    undecided = undecided || verdict == Verdict::undecided;
+    if (verdict == Verdict::unwritten) {
+      return errorAt(
+          program, site.path, "check.unwritten-read",
+          fmt::format("{} is read before it is written", printAccess(program, site.access)));
+    }
+  }
+  for (std::size_t id = 0; id < program.buffers.size(); ++id) {
+    if (program.buffers[id].role != Role::out) continue;
+    const Verdict verdict = prover.out(static_cast<BufferId>(id));
+    undecided = undecided || verdict == Verdict::undecided;
+    if (verdict == Verdict::unwritten) {
+      return Error{"check.unwritten-out",
+                   fmt::format("some element of {} is never written", program.buffers[id].name),
+                   declarationLine(static_cast<BufferId>(id)), ""};
+    }
+  }
+  if (!undecided) return {};
+  return checkWrittenByMarking(accesses, kMarkedNodes);
+}
+
+}  // namespace dojo::ir

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "check_brute.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ir/tree.h"
+
+namespace dojo::test {
+
+using namespace dojo::ir;
+
+namespace {
+
+bool outOfBounds(const Program& program, const Event& event) {
+  const Buffer& buffer = program.buffer(event.site->access.buffer);
+  for (std::size_t d = 0; d < buffer.dims.size(); ++d) {
+    for (const std::int64_t index : event.logical[d]) {
+      if (index < 0 || index >= buffer.dims[d].extent) return true;
+    }
+  }
+  return false;
+}
+
+bool breaksMapping(const Accesses& accesses, const std::vector<Event>& events, const Visit& scope) {
+  const std::size_t depth = scope.enclosing.size();
+  std::vector<const Event*> inside;
+  for (const Event& event : events) {
+    const auto& around = event.site->enclosing;
+    if (around.size() > depth && around[depth] == scope.node) inside.push_back(&event);
+  }
+  const auto sameOuter = [&](const Event& a, const Event& b) {
+    return std::equal(a.variables.begin(), a.variables.begin() + static_cast<std::ptrdiff_t>(depth),
+                      b.variables.begin());
+  };
+  const bool vector = scope.node->scope().mapping.has(MapKind::vector);
+  for (const Event* a : inside) {
+    for (const Event* b : inside) {
+      if (!mayConflict(*a->site, *b->site) || !sameOuter(*a, *b)) continue;
+      if (a->variables[depth] == b->variables[depth] || !touchSame(accesses, *a, *b)) continue;
+      const bool self = a->site->node == b->site->node && a->site->reduction && b->site->reduction;
+      if (!vector || !self) return true;
+      // Something else that meets the reduction's accumulators under the same outer iteration?
+      for (const Event* own : inside) {
+        if (own->site->node != a->site->node || !own->site->reduction) continue;
+        for (const Event* other : inside) {
+          if (other->site->node == own->site->node && other->site->reduction) continue;
+          if (sameOuter(*own, *other) && touchSame(accesses, *own, *other)) return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+/// Every element that an event may touch.
+std::vector<std::vector<std::int64_t>> elements(const Event& event) {
+  std::vector<std::vector<std::int64_t>> out = {{}};
+  for (const auto& choices : event.storage) {
+    std::vector<std::vector<std::int64_t>> longer;
+    for (const auto& prefix : out) {
+      for (const std::int64_t choice : choices) {
+        longer.push_back(prefix);
+        longer.back().push_back(choice);
+      }
+    }
+    out = std::move(longer);
+  }
+  return out;
+}
+
+std::string brokenDefinition(const Accesses& accesses, const std::vector<Event>& events) {
+  const Program& program = accesses.program();
+  // Private storage is told apart by the iteration that owns it.
+  using Key = std::pair<BufferId, std::vector<std::int64_t>>;
+  std::set<Key> written;
+  const auto key = [&](const Event& event, const std::vector<std::int64_t>& element) {
+    Key out{event.site->access.buffer, element};
+    const std::vector<int>& depths = accesses.privateDepths(out.first);
+    if (!depths.empty()) {
+      out.second.insert(out.second.end(), event.variables.begin(),
+                        event.variables.begin() + depths.back() + 1);
+    }
+    return out;
+  };
+  for (const Event& event : events) {
+    const Role role = program.buffer(event.site->access.buffer).role;
+    if (role != Role::tmp && role != Role::out) continue;
+    for (const auto& element : elements(event)) {
+      if (event.site->touch == Touch::write) {
+        written.insert(key(event, element));
+      } else if (written.count(key(event, element)) == 0) {
+        return "check.unwritten-read";
+      }
+    }
+  }
+  for (std::size_t id = 0; id < program.buffers.size(); ++id) {
+    if (program.buffers[id].role != Role::out) continue;
+    const auto count = std::count_if(written.begin(), written.end(), [&](const Key& at) {
+      return at.first == static_cast<BufferId>(id);
+    });
+    if (count < program.buffers[id].logicalElements()) return "check.unwritten-out";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string bruteForceCheck(const Program& program,
+                            const std::vector<std::vector<std::int64_t>>& contents) {
+  const Accesses accesses(program);
+  const std::vector<Event> events = execute(accesses, contents);
+  for (const Event& event : events) {
+    if (outOfBounds(program, event)) return "check.bounds";
+  }
+  bool broken = false;
+  walk(program, [&](const Visit& at) {
+    broken = broken || (at.node->isScope() && at.node->scope().mapping.concurrent() &&
+                        breaksMapping(accesses, events, at));
+    return true;
+  });
+  if (broken) return "check.mapping";
+  return brokenDefinition(accesses, events);
+}
+
+}  // namespace dojo::test
