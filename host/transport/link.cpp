@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -71,6 +72,7 @@ Result<Hello> Device::Link::hello() {
   std::vector<std::byte> body;
   put(body, DOJO_PROTOCOL_MAGIC, 4);
   put(body, DOJO_PROTOCOL_VERSION, 2);
+  put(body, std::random_device()(), 4);
   auto answer = command(DOJO_HELLO, body, options.helloSeconds, "HELLO");
   if (!answer) return answer.error();
   if (answer->kind != DOJO_INFO) {

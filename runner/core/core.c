@@ -35,6 +35,7 @@ SMALL uintptr_t address_at(const uint8_t* at) {
 /* The last command: its sequence number and the answer, kept so that it can be sent again. */
 static uint8_t sequence;
 static uint8_t greeted;
+static uint32_t session; /* of the last HELLO */
 static uint8_t answer_kind;
 static uint8_t answer_bytes;
 static uint16_t answer_part;
@@ -374,18 +375,20 @@ static void execute(size_t length) {
     return;
   }
   if (kind == DOJO_ABORT) return; /* of a CALL that has ended */
-  if (kind == DOJO_HELLO) {
-    if (length < DOJO_HELLO_BYTES || get32(DOJO_HELLO_MAGIC) != DOJO_PROTOCOL_MAGIC) return;
+  if (kind == DOJO_HELLO && length >= DOJO_HELLO_BYTES &&
+      get32(DOJO_HELLO_MAGIC) == DOJO_PROTOCOL_MAGIC &&
+      (!greeted || get32(DOJO_HELLO_SESSION) != session)) {
     greeted = 1;
+    session = get32(DOJO_HELLO_SESSION);
   } else {
     if (!greeted) return;
     if (number == sequence) { /* came twice: the answer was lost, or the command was repeated */
-      dojo_put(BODY, 0, 2);
+      BODY[DOJO_ACK_NEXT] = BODY[DOJO_ACK_NEXT + 1] = 0;
       BODY[DOJO_ACK_RESEND] = 1;
       take_ack();
       return;
     }
-    if (number != (uint8_t)(sequence + 1)) return;
+    if (number != (uint8_t)(sequence + 1) || kind == DOJO_HELLO) return;
   }
   sequence = number;
   calls = finished = acked = 0;

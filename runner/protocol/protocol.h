@@ -52,8 +52,14 @@ enum dojo_kind {
   DOJO_REFUSED = 0x49,
 };
 
-/* HELLO: magic u32, version u16. Executed whatever its sequence number, which it sets. */
-enum { DOJO_HELLO_MAGIC = 0, DOJO_HELLO_VERSION = 4, DOJO_HELLO_BYTES = 6 };
+/* HELLO: magic u32, version u16, session u32. Executed whatever its sequence number, which it sets,
+ * unless one with the same session was executed before: then it is a copy that came late. */
+enum {
+  DOJO_HELLO_MAGIC = 0,
+  DOJO_HELLO_VERSION = 4,
+  DOJO_HELLO_SESSION = 6,
+  DOJO_HELLO_BYTES = 10,
+};
 
 /* INFO: the fixed part, then items: tag u8, length u16, payload. Unknown tags are skipped. */
 enum {

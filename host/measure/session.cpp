@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "measure/session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "measure/layout.h"
+#include "measure/statistics.h"
+
+namespace dojo::measure {
+namespace {
+
+using transport::Call;
+using transport::CallDone;
+using transport::Device;
+using transport::Sample;
+
+constexpr int kSlots = 8;
+constexpr std::uint64_t kSlotAlign = 4096;
+/// Samples that are taken even when the budget is spent; one where a call lasts longer than this.
+constexpr std::uint32_t kLeastSamples = 3;
+constexpr double kLongCallSeconds = 1;
+/// A kernel that takes longer is judged hopeless by its verification calls where they are this many
+/// times beyond the best; a shorter one is too much slowed there by cold caches.
+constexpr double kHopelessSeconds = 1e-3;
+constexpr double kHopelessFactor = 3;
+/// Racing needs this many samples.
+constexpr std::size_t kRaceSamples = 5;
+
+Failure failure(const Error& error) {
+  const std::string kind = error.code.substr(0, error.code.find('.'));
+  Stage stage = Stage::run;
+  if (kind == "verify") stage = Stage::verify;
+  if (kind == "link") stage = Stage::link;
+  if (kind == "load") stage = Stage::load;
+  std::string detail = error.message;
+  if (!error.detail.empty()) detail += "\n" + error.detail;
+  return {.stage = stage, .code = error.code, .detail = detail};
+}
+
+}  // namespace
+
+struct Session::State {
+  Device* device = nullptr;
+  Options options;
+  Compare compare;
+  std::unique_ptr<Layout> layout;
+  double hz = 0;
+  double empty = 0;
+  double least = 0;
+  std::uint64_t nonce = 0;
+  int generation = 0;
+  bool dirty = false;  // a kernel may have changed what others find
+
+  std::string counter() const;
+  /// Ticks of one call of a sample, the cost of calling subtracted.
+  double perCall(const Sample& sample) const {
+    return std::max(0.0, static_cast<double>(sample.ticks) / sample.calls - empty);
+  }
+  /// Lets the runner choose the calls in a sample, or one call where each needs cold caches.
+  void fillSamples(Call& call) const {
+    call.calls = options.coldCache ? 1 : 0;
+    call.minTicks = static_cast<std::uint32_t>(std::min(options.sampleSeconds * hz, 4e9));
+  }
+  bool hasChain() const { return device->hello().chainCycles > 0; }
+  CodeSlot slot(int index) const;
+  Status prepare();
+  Status load(const Kernel& kernel);
+  Call newCall(const Kernel& kernel);
+  Result<std::vector<Sample>> verify(const Kernel& kernel, int firstSet, int count,
+                                     Measurement& into, TimeSplit& time);
+  Status time(const Kernel& kernel, double secondsOfCall, const Race& race, Measurement& into);
+  void add(const Sample& sample, Measurement& into) const;
+  static void conclude(Measurement& into);
+  Status measureEmpty();
+  Outcome evaluate(const Kernel& kernel, const Race& race);
+  Result<Pairing> compareAB(const Kernel& a, const Kernel& b, int pairs);
+};
+
+std::string Session::State::counter() const {
+  const transport::CounterInfo* info = device->hello().counter(0);
+  return info == nullptr ? "ticks" : info->name;
+}
+
+CodeSlot Session::State::slot(int index) const {
+  const transport::Region* code = device->hello().region("code");
+  const std::uint64_t each = code->size / kSlots / kSlotAlign * kSlotAlign;
+  return {.base = code->base + static_cast<std::uint64_t>(index) * each, .capacity = each};
+}
+
+/// Brings device memory into the state that kernels expect.
+Status Session::State::prepare() {
+  const bool restarted = device->generation() != generation;
+  if (!restarted && !dirty) return {};
+  Status done = layout->upload();
+  if (done) {
+    generation = device->generation();
+    dirty = false;
+  }
+  return done;
+}
+
+Status Session::State::load(const Kernel& kernel) {
+  const CodeSlot place = slot(kernel.slot);
+  if (kernel.bytes.size() > place.capacity) {
+    return Error{"load.size", fmt::format("the kernel's code has {} bytes and there is room for {}",
+                                          kernel.bytes.size(), place.capacity)};
+  }
+  Status done = prepare();
+  if (done) done = device->write(place.base, kernel.bytes);
+  if (done) done = layout->placeScratch(kernel.scratchBytes);
+  return done;
+}
+
+Call Session::State::newCall(const Kernel& kernel) {
+  Call call;
+  call.nonce = ++nonce;
+  call.entry = kernel.entry;
+  call.harts = options.harts;
+  call.chain = hasChain();
+  call.limitSeconds = options.limitSeconds;
+  return call;
+}
+
+void Session::State::add(const Sample& sample, Measurement& into) const {
+  const double ticks = std::max(0.0, static_cast<double>(sample.ticks) / sample.calls - empty);
+  into.callsPerSample = sample.calls;
+  into.samples.push_back(ticks);
+  if (sample.chain != 0) into.ratios.push_back(ticks / static_cast<double>(sample.chain));
+}
+
+void Session::State::conclude(Measurement& into) {
+  const bool byRatio = into.ratios.size() == into.samples.size();
+  const Summary raw = summarize(into.samples);
+  const Summary judged = byRatio ? summarize(into.ratios) : raw;
+  into.cycles = raw.median;
+  into.score = judged.median;
+  into.spread = judged.spread;
+}
+
+/// One call on each of the input sets, everything checked. The samples tell roughly how long a call
+/// takes.
+Result<std::vector<Sample>> Session::State::verify(const Kernel& kernel, int firstSet, int count,
+                                                   Measurement& into, TimeSplit& time) {
+  Stopwatch watch;
+  if (Status poisoned = layout->poison(firstSet, count); !poisoned) return poisoned.error();
+  time.transfer += watch.restart();
+  Call call = newCall(kernel);
+  call.samples = static_cast<std::uint32_t>(count);
+  layout->aim(call, firstSet, count, options.coldCache);
+  std::vector<Sample> samples;
+  auto done = device->call(call, [&](const Sample& sample) {
+    samples.push_back(sample);
+    return Device::More::yes;
+  });
+  if (!done) return done.error();
+  if (Status intact = layout->checkIntact(firstSet, count); !intact) return intact.error();
+  for (int set = firstSet; set < firstSet + count; ++set) {
+    auto outputs = layout->outputs(set);
+    if (!outputs) return outputs.error();
+    auto compared = compare(set, *outputs);
+    if (!compared) return compared.error();
+    into.worstError = std::max(into.worstError, compared->worstError);
+    into.comparedElements += compared->elements;
+    into.skippedElements += compared->skipped;
+  }
+  time.verify += watch.restart();
+  return samples;
+}
+
+Status Session::State::time(const Kernel& kernel, double secondsOfCall, const Race& race,
+                            Measurement& into) {
+  Call call = newCall(kernel);
+  layout->aim(call, 0, 1, options.coldCache);
+  const bool single = options.coldCache || secondsOfCall > 2 * options.sampleSeconds;
+  fillSamples(call);
+  if (single) call.calls = 1;
+  call.warmup = single && secondsOfCall < options.budgetSeconds / 10 ? 1 : 0;
+  call.samples = static_cast<std::uint32_t>(options.samples);
+  call.minSamples = secondsOfCall > kLongCallSeconds ? 1 : kLeastSamples;
+  call.budgetSeconds = options.budgetSeconds;
+  Stability stability;
+  auto done = device->call(call, [&](const Sample& sample) {
+    add(sample, into);
+    const std::vector<double>& judged = into.ratios.empty() ? into.samples : into.ratios;
+    stability.add(judged.back());
+    if (judged.size() >= kRaceSamples) {
+      const Summary now = summarize(judged);
+      if (now.lower - (now.upper - now.lower) > race.score) {
+        into.censored = true;
+        return Device::More::no;
+      }
+    }
+    return stability.stable() ? Device::More::no : Device::More::yes;
+  });
+  return done ? Status() : done.error();
+}
+
+Outcome Session::State::evaluate(const Kernel& kernel, const Race& race) {
+  Outcome outcome;
+  TimeSplit& split = outcome.time;
+  Measurement measured;
+  measured.counter = counter();
+  measured.cache = options.coldCache ? "cold" : "warm";
+  Stopwatch watch;
+  const auto fail = [&](const Error& error) {
+    dirty = true;
+    outcome.result = failure(error);
+    return outcome;
+  };
+  if (Status loaded = load(kernel); !loaded) return fail(loaded.error());
+  split.transfer += watch.restart();
+
+  auto first = verify(kernel, 0, layout->sets(), measured, split);
+  if (!first) return fail(first.error());
+  double ticks = std::numeric_limits<double>::infinity();
+  Measurement rough;
+  for (const Sample& sample : *first) {
+    ticks = std::min(ticks, static_cast<double>(sample.ticks));
+    add(sample, rough);
+  }
+  const double seconds = hz > 0 ? ticks / hz : 0;
+  watch.restart();
+
+  const std::vector<double>& judged = rough.ratios.empty() ? rough.samples : rough.ratios;
+  const double best = *std::min_element(judged.begin(), judged.end());
+  if (seconds > kHopelessSeconds && best > kHopelessFactor * race.score) {
+    measured.censored = true;
+    measured.samples = rough.samples;
+    measured.ratios = rough.ratios;
+  } else {
+    if (Status timed = time(kernel, seconds, race, measured); !timed) return fail(timed.error());
+    split.run += watch.restart();
+    // What was timed must still compute: once more on inputs that were not the first ones.
+    auto last = verify(kernel, layout->sets() - 1, 1, measured, split);
+    if (!last) return fail(last.error());
+    if (Status intact = layout->checkIntact(0, 1); !intact) return fail(intact.error());
+  }
+  conclude(measured);
+  if (measured.cycles < least) {
+    return fail(Error{"measure.impossible",
+                      fmt::format("{:.6g} {} cycles beat the target's peak, which allows {:.6g} at "
+                                  "best: the measurement is wrong",
+                                  measured.cycles, measured.counter, least)});
+  }
+  outcome.result = std::move(measured);
+  return outcome;
+}
+
+Result<Pairing> Session::State::compareAB(const Kernel& a, const Kernel& b, int pairs) {
+  const Kernel* kernels[] = {&a, &b};
+  Call calls[2];
+  Pairing out;
+  for (int k = 0; k < 2; ++k) {
+    if (Status loaded = load(*kernels[k]); !loaded) return loaded.error();
+    Call call = newCall(*kernels[k]);
+    layout->aim(call, 0, 1, options.coldCache);
+    fillSamples(call);
+    auto done = device->call(call, {});
+    if (!done) return done.error();
+    calls[k] = call;
+    calls[k].calls = done->calls;
+    calls[k].warmup = 1;
+    calls[k].chain = false;
+  }
+  for (int pair = 0; pair < pairs; ++pair) {
+    for (const int k : {pair % 2, 1 - pair % 2}) {
+      if (Status placed = layout->placeScratch(kernels[k]->scratchBytes); !placed) {
+        return placed.error();
+      }
+      calls[k].nonce = ++nonce;
+      layout->aim(calls[k], 0, 1, options.coldCache);
+      std::vector<double>& into = k == 0 ? out.a : out.b;
+      auto done = device->call(calls[k], [&](const Sample& sample) {
+        into.push_back(std::max(0.0, static_cast<double>(sample.ticks) / sample.calls - empty));
+        return Device::More::yes;
+      });
+      if (!done) return done.error();
+    }
+  }
+  std::vector<double> quotients;
+  for (std::size_t i = 0; i < out.a.size(); ++i) {
+    if (out.a[i] > 0) quotients.push_back(out.b[i] / out.a[i]);
+  }
+  const Summary summary = summarize(quotients);
+  out.ratio = quotients.empty() ? 1 : summary.median;
+  out.spread = (summary.upper - summary.lower) / 2;
+  out.tie = quotients.empty() || std::abs(out.ratio - 1) <= out.spread;
+  return out;
+}
+
+Status Session::State::measureEmpty() {
+  const auto found = device->hello().services.find("dojo_empty_kernel");
+  if (found == device->hello().services.end()) return {};
+  Call call = newCall({.slot = 0, .bytes = {}, .entry = found->second, .scratchBytes = {}});
+  layout->aim(call, 0, 1, false);
+  call.restores = 0;
+  call.harts = 1;
+  fillSamples(call);
+  call.samples = 31;
+  std::vector<double> ticks;
+  auto done = device->call(call, [&](const Sample& sample) {
+    ticks.push_back(static_cast<double>(sample.ticks) / sample.calls);
+    return Device::More::yes;
+  });
+  if (!done) return done.error();
+  empty = quantile(ticks, 0.25);
+  return {};
+}
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::open(
+    transport::Device& device, const target::Target& target, const ir::Program& program,
+    const std::vector<std::vector<ir::Tensor>>& inputSets, Compare compare,
+    const Options& options) {
+  auto state = std::make_unique<State>();
+  state->device = &device;
+  state->options = options;
+  state->compare = std::move(compare);
+  state->hz = device.hello().timerHz;
+  state->generation = device.generation();
+  if (device.hello().region("code") == nullptr) {
+    return Error{"load.size", "the device has no memory region named 'code'"};
+  }
+  if (options.harts > device.hello().harts) {
+    return Error{"load.harts", fmt::format("{} harts are asked for and '{}' has {}", options.harts,
+                                           target.name, device.hello().harts)};
+  }
+  auto layout = Layout::make(device, program, inputSets, options.seed);
+  if (!layout) return layout.error();
+  state->layout = std::move(*layout);
+  if (Status measured = state->measureEmpty(); !measured) return measured.error();
+  return std::unique_ptr<Session>(new Session(std::move(state)));
+}
+
+int Session::slots() const { return kSlots; }
+CodeSlot Session::slot(int index) const { return state_->slot(index); }
+const std::map<std::string, std::uint64_t>& Session::symbols() const {
+  return state_->device->hello().services;
+}
+double Session::emptyCycles() const { return state_->empty; }
+void Session::setLeastCycles(double ticks) { state_->least = ticks; }
+
+Outcome Session::evaluate(const Kernel& kernel, const Race& race) {
+  DOJO_CHECK(kernel.slot >= 0 && kernel.slot < kSlots, "no such code slot");
+  Outcome outcome = state_->evaluate(kernel, race);
+  // A link that failed says nothing of the candidate: once more over the restored one.
+  if (!outcome.ok() && outcome.failure().stage == Stage::link) {
+    const TimeSplit lost = outcome.time;
+    outcome = state_->evaluate(kernel, race);
+    outcome.time.transfer += lost.transfer;
+    outcome.time.verify += lost.verify;
+    outcome.time.run += lost.run;
+  }
+  return outcome;
+}
+
+Result<Pairing> Session::compareAB(const Kernel& a, const Kernel& b, int pairs) {
+  DOJO_CHECK(a.slot != b.slot, "two kernels in one code slot");
+  auto paired = state_->compareAB(a, b, pairs);
+  if (!paired) state_->dirty = true;
+  return paired;
+}
+
+}  // namespace dojo::measure
