@@ -5,6 +5,9 @@
 
 #include "ir/check.h"
 #include "ir/dependence.h"
+#include "ir/print.h"
+#include "ir/tree.h"
+#include "moves/arguments.h"
 #include "moves/coverage.h"
 
 namespace dojo::moves {
@@ -16,6 +19,20 @@ bool hasConcurrency(const std::vector<ir::Node>& nodes) {
     return node.isScope() &&
            (node.scope().mapping.concurrent() || hasConcurrency(node.scope().body));
   });
+}
+
+Status proveNesting(const ir::Program& program) {
+  Status status;
+  ir::walk(program, [&](const ir::Visit& visit) {
+    if (!status.ok() || !visit.node->isScope()) return status.ok();
+    for (const ir::Node* outer : visit.enclosing) {
+      if (mayContain(outer->scope().mapping, visit.node->scope().mapping)) continue;
+      status = refuse("move.mapping",
+                      "the scope would run inside " + ir::printLine(program, *outer), visit.path);
+    }
+    return status.ok();
+  });
+  return status;
 }
 
 /// Private storage carries no value between iterations.
@@ -37,8 +54,15 @@ bool privateIsLocal(const ir::Accesses& accesses) {
 
 bool hasConcurrency(const ir::Program& program) { return hasConcurrency(program.body); }
 
+bool mayContain(const ir::Mapping& outer, const ir::Mapping& inner) {
+  const bool threads = inner.has(ir::MapKind::parallel);
+  if (outer.has(ir::MapKind::vector)) return !threads && !inner.has(ir::MapKind::vector);
+  return !(outer.has(ir::MapKind::parallel) && threads);
+}
+
 Status proveConcurrency(const ir::Program& program) {
   if (!hasConcurrency(program)) return {};
+  if (Status status = proveNesting(program); !status) return status;
   const ir::Accesses accesses(program);
   if (Status status = ir::checkMappings(accesses); !status) return status;
   if (privateIsLocal(accesses)) return {};

@@ -11,10 +11,13 @@ namespace dojo::moves {
 /// True where some scope runs its iterations in any order or at once.
 [[nodiscard]] bool hasConcurrency(const ir::Program& program);
 
-/// Concurrent scopes carry no dependence that their mapping doesn't handle, and storage that is
-/// private to their iterations is written in each before it is read. With the moves' own proofs,
-/// which take all storage as shared and all scopes as sequential, this makes a result valid.
-/// `program` must be canonical. Errors: "check.*".
+/// Which mappings may stand inside which: lanes hold neither lanes nor threads, threads no threads.
+[[nodiscard]] bool mayContain(const ir::Mapping& outer, const ir::Mapping& inner);
+
+/// Mappings nest as they may, concurrent scopes carry no dependence that their mapping doesn't
+/// handle, and storage that is private to their iterations is written in each before it is read.
+/// With the moves' own proofs, which take all storage as shared and all scopes as sequential, this
+/// makes a result valid. `program` must be canonical. Errors: "move.mapping", "check.*".
 [[nodiscard]] Status proveConcurrency(const ir::Program& program);
 
 }  // namespace dojo::moves

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "moves/rules/mapping.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "ir/canonical.h"
+#include "ir/print.h"
 #include "moves/arguments.h"
 #include "moves/concurrency.h"
 #include "moves/order.h"
@@ -15,25 +15,26 @@ namespace dojo::moves {
 Status needsMappable(const State& state, const ir::Path& place, ir::MapKind kind) {
   if (Status status = needsUnmapped(state, place); !status) return status;
   const std::string word(ir::name(kind));
-  if (state.target().offersMapping(word)) return {};
-  return refuse("move.target",
-                "target " + state.target().name + " does not offer the mapping " + word, place);
-}
-
-bool mappedAround(const State& state, const ir::Path& place, unsigned bits) {
-  const auto& around = state.visit(place)->enclosing;
-  return std::any_of(around.begin(), around.end(), [&](const ir::Node* node) {
-    return (node->scope().mapping.bits & bits) != 0;
-  });
-}
-
-bool mappedInside(const State& state, const ir::Path& place, unsigned bits) {
-  const Block inside = execution(place);
-  const auto& all = state.nodes();
-  return std::any_of(all.begin(), all.end(), [&](const ir::Visit& visit) {
-    return visit.node->isScope() && (visit.node->scope().mapping.bits & bits) != 0 &&
-           visit.path.size() > place.size() && inside.contains(visit.path);
-  });
+  if (!state.target().offersMapping(word)) {
+    return refuse("move.target",
+                  "target " + state.target().name + " does not offer the mapping " + word, place);
+  }
+  const ir::Mapping mapping{static_cast<std::uint16_t>(kind), {}};
+  const ir::Visit& visit = *state.visit(place);
+  for (const ir::Node* outer : visit.enclosing) {
+    if (mayContain(outer->scope().mapping, mapping)) continue;
+    return refuse("move.mapping",
+                  word + " can't stand inside " + ir::printLine(state.program(), *outer), place);
+  }
+  const Block own = execution(place);
+  for (const ir::Visit& inner : state.nodes()) {
+    if (!inner.node->isScope() || inner.path.size() <= place.size()) continue;
+    if (!own.contains(inner.path) || mayContain(mapping, inner.node->scope().mapping)) continue;
+    return refuse("move.mapping",
+                  word + " can't stand around " + ir::printLine(state.program(), *inner.node),
+                  place);
+  }
+  return {};
 }
 
 Status proveConcurrent(const State& state, const ir::Path& place, ir::MapKind kind) {

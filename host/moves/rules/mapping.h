@@ -8,13 +8,9 @@
 
 namespace dojo::moves {
 
-/// Refuses unless an unmapped scope stands at `place` and the target offers the mapping
-/// ("move.target").
+/// Refuses unless an unmapped scope stands at `place`, the target offers the mapping
+/// ("move.target"), and it may stand inside and around the mappings there.
 [[nodiscard]] Status needsMappable(const State& state, const ir::Path& place, ir::MapKind kind);
-
-/// True where a scope around `place` / inside the node there has one of the mappings `bits`.
-[[nodiscard]] bool mappedAround(const State& state, const ir::Path& place, unsigned bits);
-[[nodiscard]] bool mappedInside(const State& state, const ir::Path& place, unsigned bits);
 
 /// Proves that the scope at `place` may run its iterations at once (rule 4 for a concurrent
 /// mapping): nothing that one iteration writes is touched by another, but for storage that becomes

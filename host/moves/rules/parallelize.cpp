@@ -8,7 +8,6 @@ namespace dojo::moves::rules {
 namespace {
 
 constexpr unsigned kParallel = static_cast<unsigned>(ir::MapKind::parallel);
-constexpr unsigned kVector = static_cast<unsigned>(ir::MapKind::vector);
 
 class Parallelize final : public Rule {
  public:
@@ -53,10 +52,6 @@ out s f32 [8]
     const ir::Path& place = placeArg(args, 0);
     if (Status status = needsConstantExtent(state, place); !status) return status;
     if (Status status = needsMappable(state, place, ir::MapKind::parallel); !status) return status;
-    if (mappedAround(state, place, kParallel | kVector) || mappedInside(state, place, kParallel)) {
-      return refuse("move.mapping", "a scope around or inside is mapped to run at once already",
-                    place);
-    }
     return proveConcurrent(state, place, ir::MapKind::parallel);
   }
 

@@ -65,12 +65,6 @@ out y f32 [64]
                       place);
       }
     }
-    if (mappedAround(state, place, kVector) || mappedInside(state, place, kVector)) {
-      return refuse("move.mapping", "a scope around or inside is a vector already", place);
-    }
-    if (mappedInside(state, place, static_cast<unsigned>(ir::MapKind::parallel))) {
-      return refuse("move.mapping", "a scope inside is parallel", place);
-    }
     return proveConcurrent(state, place, ir::MapKind::vector);
   }
 
