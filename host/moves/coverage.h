@@ -25,7 +25,7 @@ struct Block {
 [[nodiscard]] Block execution(const ir::Path& place);
 
 /// True where all storage that `read` touches has been written earlier in the same execution of
-/// the block. Sound; misses coverage by several writes together.
+/// the block. Sound.
 [[nodiscard]] bool coveredIn(const ir::Accesses& accesses, const ir::Site& read,
                              const Block& block);
 
