@@ -185,25 +185,54 @@ bool foldIndexValues(Leaf& leaf) {
   return true;
 }
 
-/// Constants have the kind (float or integer) that the leaf computes in; an index value without a
-/// variable is a constant.
+/// The value of `x OP constant`, where no value of x's type lies beyond the constant.
+bool compareBeyond(Op op, bool constantIsGreater) {
+  switch (op) {
+    case Op::lt:
+    case Op::le:
+      return constantIsGreater;
+    case Op::gt:
+    case Op::ge:
+      return !constantIsGreater;
+    default:
+      return op == Op::ne;
+  }
+}
+
+/// An index value without a variable is a constant of the type that the leaf computes in.
+void settleIndexValue(const Program& program, Leaf& leaf, std::size_t at) {
+  const std::int64_t value = std::get<Affine>(leaf.operands[at]).constant();
+  leaf.operands[at] = Constant(value);
+  const DType type = computeType(program, leaf);
+  if (isFloat(type)) return;
+  if (leaf.op == Op::cast) {
+    leaf.operands[at] = Constant(wrapTo(type, value));
+  } else if (leaf.op == Op::satCast) {
+    leaf.operands[at] = Constant(saturateTo(type, value));
+  } else if (info(leaf.op).comparison && (value < lowest(type) || value > highest(type))) {
+    const bool right = compareBeyond(leaf.op, (value > 0) == (at == 1));
+    leaf.op = Op::copy;
+    leaf.operands = {Operand(Constant(std::int64_t{right ? 1 : 0}))};
+  }
+}
+
+/// Constants have the kind (float or integer) that the leaf computes in.
 void settleConstants(const Program& program, Leaf& leaf) {
+  for (std::size_t i = 0; i < leaf.operands.size(); ++i) {
+    const auto* value = std::get_if<Affine>(&leaf.operands[i]);
+    if (value != nullptr && value->isConstant()) settleIndexValue(program, leaf, i);
+  }
   std::optional<DType> type;
   for (std::size_t i = 0; i < leaf.operands.size(); ++i) {
-    Operand& operand = leaf.operands[i];
-    if (const auto* value = std::get_if<Affine>(&operand)) {
-      if (!value->isConstant()) continue;
-      operand = Constant(value->constant());
-    }
-    auto* constant = std::get_if<Constant>(&operand);
+    auto* constant = std::get_if<Constant>(&leaf.operands[i]);
     if (constant == nullptr) continue;
     if (!type) type = computeType(program, leaf);
     const bool wantsFloat = isFloat(*type) && !(leaf.op == Op::select && i == 0);
     if (const auto* whole = std::get_if<std::int64_t>(constant)) {
-      if (wantsFloat) *constant = roundTo(*type, static_cast<double>(*whole));
-    } else if (const double value = std::get<double>(*constant);
-               !wantsFloat && std::fabs(value) < 0x1p53 && value == std::trunc(value)) {
-      *constant = static_cast<std::int64_t>(value);
+      if (wantsFloat) *constant = roundTo(*type, *whole);
+    } else if (const double real = std::get<double>(*constant);
+               !wantsFloat && std::fabs(real) < 0x1p53 && real == std::trunc(real)) {
+      *constant = static_cast<std::int64_t>(real);
     }
   }
 }
@@ -232,6 +261,7 @@ void canonicalNodes(const Program& program, std::vector<Node>& body) {
       std::vector<BufferId>& streams = node.scope().mapping.streams;
       std::sort(streams.begin(), streams.end());
       streams.erase(std::unique(streams.begin(), streams.end()), streams.end());
+      if (node.scope().extent.range) node.scope().extent.count = 0;
       canonicalNodes(program, node.scope().body);
       continue;
     }

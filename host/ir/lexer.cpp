@@ -16,7 +16,7 @@ constexpr std::size_t kShownAfter = 40;
 
 constexpr std::array<std::string_view, 9> kLongSymbols = {
     "..", "<=", ">=", "==", "!=", "<<", ">>", "+=", "*="};
-constexpr std::string_view kSymbols = "[](){},:=+-*/<>&|^~@";
+constexpr std::string_view kSymbols = "[](){},:=+-*/<>&|^~@!";
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }

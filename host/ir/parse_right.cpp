@@ -208,7 +208,8 @@ int Parser::operation(Op op, std::array<int, 3> operands, std::size_t offset) {
   return static_cast<int>(exprs_.size()) - 1;
 }
 
-/// `{0}*16 + {1}` is one index value. Whole numbers alone stay operations in the leaf's dtype.
+/// `{0}*16 + {1}` is one index value. Whole numbers alone, and what would be too large for an
+/// index, stay operations in the leaf's dtype.
 void Parser::foldIndex(Expr& expr) const {
   const auto value = [&](std::size_t i) -> std::optional<Affine> {
     return expr.operands[i] < 0 ? std::nullopt : at(expr.operands[i]).index;
@@ -216,19 +217,19 @@ void Parser::foldIndex(Expr& expr) const {
   const std::optional<Affine> a = value(0);
   if (!a) return;
   if (expr.op == Op::neg) {
-    if (!a->isConstant()) expr.index = bounded(checkedMultiply(*a, -1), expr.offset);
+    if (!a->isConstant()) expr.index = checkedMultiply(*a, -1);
     return;
   }
   const std::optional<Affine> b = value(1);
   if (!b || (a->isConstant() && b->isConstant())) return;
   if (expr.op == Op::add) {
-    expr.index = bounded(checkedAdd(*a, *b), expr.offset);
+    expr.index = checkedAdd(*a, *b);
   } else if (expr.op == Op::sub) {
-    expr.index = bounded(checkedSubtract(*a, *b), expr.offset);
+    expr.index = checkedSubtract(*a, *b);
   } else if (expr.op == Op::mul && a->isConstant()) {
-    expr.index = bounded(checkedMultiply(*b, a->constant()), expr.offset);
+    expr.index = checkedMultiply(*b, a->constant());
   } else if (expr.op == Op::mul && b->isConstant()) {
-    expr.index = bounded(checkedMultiply(*a, b->constant()), expr.offset);
+    expr.index = checkedMultiply(*a, b->constant());
   }
 }
 
