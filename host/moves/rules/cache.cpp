@@ -40,27 +40,6 @@ Result<std::vector<const Site*>> sitesBelow(const ir::Accesses& accesses,
   return out;
 }
 
-Result<std::vector<ir::BoxDim>> boxOf(const ir::Accesses& accesses, const CacheRequest& request,
-                                      const std::vector<const Site*>& sites) {
-  std::optional<std::vector<ir::BoxDim>> box =
-      ir::boundingBox(accesses.program(), sites, static_cast<int>(request.place.size()));
-  if (box) {
-    std::int64_t elements = 1;
-    for (const ir::BoxDim& side : *box) {
-      if (side.size < 1 || side.size > ir::kMaxElements / elements) {
-        return refuse("move.size", "the region would be too large", request.place);
-      }
-      elements *= side.size;
-    }
-    return std::move(*box);
-  }
-  return refuse("move.region",
-                "the elements of '" + accesses.program().buffer(request.buffer).name +
-                    "' that one iteration touches are no box",
-                request.place);
-}
-
-/// The copy's name and the count of its elements are good; shared last step of planning.
 Error neverWritten(const ir::Accesses& accesses, const CacheRequest& request) {
   return refuse("move.unwritten",
                 "copying the region would read elements of '" +
@@ -84,8 +63,6 @@ RegionNest regionNest(const ir::Program& program, const CacheRequest& request,
       index += var;
       out.inner.push_back(var);
       out.extents.push_back(side.size);
-      const std::int64_t fold = buffer.dims[at(d)].fold;
-      out.folds.push_back(fold < side.size ? fold : 0);
     }
     const bool inside = alwaysWithin(program, around, {}, side.start, 0, extent - side.size + 1);
     if (!inside) out.guard.push_back({index, 0, extent});
@@ -100,6 +77,39 @@ std::vector<Affine> indicesInBox(const ir::Access& access, const std::vector<ir:
     if (box[d].size > 1) out.push_back(access.indices[d].affine - box[d].start);
   }
   return out;
+}
+
+Result<std::vector<ir::BoxDim>> regionOf(const ir::Program& program, const CacheRequest& request,
+                                         const std::vector<const Site*>& sites) {
+  const ir::Buffer& buffer = program.buffer(request.buffer);
+  std::optional<std::vector<ir::BoxDim>> box =
+      ir::boundingBox(program, sites, static_cast<int>(request.place.size()));
+  if (!box) {
+    return refuse("move.region",
+                  "the elements of '" + buffer.name + "' that one iteration touches are no box",
+                  request.place);
+  }
+  std::int64_t elements = 1;
+  std::size_t depth = request.place.size();
+  for (std::size_t d = 0; d < box->size(); ++d) {
+    const std::int64_t size = (*box)[d].size;
+    const std::int64_t fold = buffer.dims[d].fold;
+    if (fold != 0 && size > fold) {
+      return refuse("move.region",
+                    "the elements of '" + buffer.name + "' in dim " + std::to_string(d) +
+                        " share their storage: materialize_dim first",
+                    request.place);
+    }
+    if (size < 1 || size > ir::kMaxElements / 8 / elements) {
+      return refuse("move.size", "the region would be too large", request.place);
+    }
+    elements *= size;
+    depth += size > 1 ? 1 : 0;
+  }
+  if (depth >= ir::kMaxDepth) {
+    return refuse("move.size", "scopes would nest too deep", request.place);
+  }
+  return std::move(*box);
 }
 
 bool initialised(const ir::Accesses& accesses, const CacheRequest& request, int position,
@@ -141,7 +151,7 @@ Result<CachePlan> planCacheRead(const ir::Accesses& accesses, const CacheRequest
                     site->path);
     }
   }
-  auto box = boxOf(accesses, request, *sites);
+  auto box = regionOf(accesses.program(), request, *sites);
   if (!box) return box.error();
   if (!initialised(accesses, request, 0, *box, *sites)) return neverWritten(accesses, request);
   return CachePlan{std::move(*box), true, false};
@@ -162,7 +172,7 @@ Result<CachePlan> planCacheWrite(const ir::Accesses& accesses, const CacheReques
   if (writes.empty()) {
     return refuse("move.region", "nothing here writes the buffer", request.place);
   }
-  auto box = boxOf(accesses, request, *sites);
+  auto box = regionOf(program, request, *sites);
   if (!box) return box.error();
   const bool selfContained = touchesAll(program, writes, *box, fixed) &&
                              std::all_of(reads.begin(), reads.end(), [&](const Site* read) {
@@ -182,9 +192,6 @@ ir::Program applyCache(const ir::Program& program, const CacheRequest& request,
   ir::Program out = program;
   const ir::BufferId cache = addTmp(out, request.name, program.buffer(request.buffer).dtype,
                                     copy.extents, request.location);
-  for (std::size_t i = 0; i < copy.folds.size(); ++i) {
-    out.buffer(cache).dims[i].fold = copy.folds[i];
-  }
   std::vector<ir::Node>& body = bodyOf(out, request.place);
   for (ir::Node& node : body) {
     ir::forEachAccessMutable(node, [&](ir::Access& access) {

@@ -36,6 +36,11 @@ struct CachePlan {
 [[nodiscard]] ir::Program applyCache(const ir::Program& program, const CacheRequest& request,
                                      const CachePlan& plan);
 
+/// The box of the buffer's elements that the sites touch in one iteration of `place`: each has its
+/// own storage, and a copy fits.
+[[nodiscard]] Result<std::vector<ir::BoxDim>> regionOf(const ir::Program& program,
+                                                       const CacheRequest& request,
+                                                       const std::vector<const ir::Site*>& sites);
 /// True where every element of `box` of the buffer surely has a value whenever child `position` of
 /// the body of `place` starts: the buffer is an argument that comes with values, or its writes
 /// before prove it. `first` are sites from there on in the body that read the buffer before
@@ -47,7 +52,6 @@ struct CachePlan {
 /// The buffer's elements in `box` walked by plain scopes directly in the body of `place`.
 struct RegionNest {
   std::vector<std::int64_t> extents;  ///< Of the scopes; dims of size 1 have none.
-  std::vector<std::int64_t> folds;    ///< Of the buffer's dims that have scopes.
   std::vector<ir::Affine> outer;      ///< Indices of the buffer.
   std::vector<ir::Affine> inner;      ///< The scopes' variables.
   ir::Guard guard;                    ///< Keeps the buffer's indices within its dims.

@@ -78,6 +78,7 @@ out y f32 [64]
     const ir::BufferId id = bufferArg(state, args, 1);
     const ir::Node& node = *ir::find(state.program(), place);
     if (!node.isLeaf() || node.leaf().op != ir::Op::mul) return std::nullopt;
+    if (node.leaf().assign == ir::Assign::fma) return std::nullopt;
     const ir::Site* inverse = nullptr;
     for (const ir::Site* site : state.accesses().of(id)) {
       if (site->touch != ir::Touch::write) continue;

@@ -160,16 +160,13 @@ Result<PartialPlan> planPartials(const ir::Accesses& accesses, const PartialRequ
     return refuse("move.shape", "the scope has no reduction into '" + name + "'", request.scope);
   }
   plan.assign = *assign;
-  const auto fixed = static_cast<int>(request.around.size()) - 1;
-  std::optional<std::vector<ir::BoxDim>> box = ir::boundingBox(program, updates, fixed);
-  if (!box) {
-    return refuse("move.region", "the elements of '" + name + "' reduced into here are no box",
-                  request.around);
-  }
+  Result<std::vector<ir::BoxDim>> box = regionOf(program, region(request), updates);
+  if (!box) return box.error();
   plan.box = std::move(*box);
   std::int64_t elements = ir::find(program, request.scope)->scope().extent.count;
+  if (elements < 1) return refuse("move.extent", "the scope never runs", request.scope);
   for (const ir::BoxDim& side : plan.box) {
-    if (side.size < 1 || elements > ir::kMaxElements / side.size / 8) {
+    if (elements > ir::kMaxElements / 8 / side.size) {
       return refuse("move.size", "the partial accumulators would be too large", request.around);
     }
     elements *= side.size;

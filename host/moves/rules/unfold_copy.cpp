@@ -40,9 +40,10 @@ tmp t0 f32 [~64] @register
     return out;
   }
 
+  /// Copies are not offered: there is no use in copying twice.
   void choices(const State& /*state*/, const ir::Visit& place,
                std::vector<std::vector<Arg>>& out) const override {
-    if (place.node->isLeaf()) out.push_back({place.path});
+    if (place.node->isLeaf() && place.node->leaf().op != ir::Op::copy) out.push_back({place.path});
   }
 
   [[nodiscard]] Status check(const State& state, const std::vector<Arg>& args) const override {

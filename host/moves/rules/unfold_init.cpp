@@ -23,9 +23,9 @@ in x f32 [64]
 out y f32 []
 
 1
-| y[] = x[{0}]
+| y[] = exp(x[{0}])
 63
-| y[] += x[{0} + 1]
+| y[] += exp(x[{0} + 1])
 )",
         "unfold_init @0.0 add",
         R"(kernel k
@@ -34,18 +34,19 @@ out y f32 []
 
 1
 | y[] = 0
-| y[] += x[{0}]
+| y[] += exp(x[{0}])
 63
-| y[] += x[{0} + 1]
+| y[] += exp(x[{0} + 1])
 )"};
     return out;
   }
 
+  /// Offers what a kernel may have been before fold_init: sums of computed values.
   void choices(const State& state, const ir::Visit& place,
                std::vector<std::vector<Arg>>& out) const override {
     if (!place.node->isLeaf() || place.node->leaf().isReduction()) return;
-    for (const ir::Assign assign :
-         {ir::Assign::add, ir::Assign::mul, ir::Assign::max, ir::Assign::min, ir::Assign::fma}) {
+    if (place.node->leaf().op == ir::Op::copy) return;
+    for (const ir::Assign assign : {ir::Assign::add, ir::Assign::fma}) {
       if (suits(state, place.node->leaf(), assign)) {
         out.push_back({place.path, std::string(nameOf(assign))});
       }
