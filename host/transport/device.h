@@ -96,10 +96,11 @@ struct CallDone {
 };
 
 struct LinkOptions {
-  double helloSeconds = 5;    ///< Reaching the device, HELLO included.
-  double answerSeconds = 5;   ///< Any other answer.
-  double retrySeconds = 0.2;  ///< First wait before a command is sent again; doubles each time.
-  double graceSeconds = 1;    ///< Beyond the limit of a CALL before the device is reset.
+  double helloSeconds = 5;   ///< Reaching the device, HELLO included.
+  double answerSeconds = 5;  ///< Any other answer.
+  double retrySeconds =
+      0.2;  ///< First wait before a command is sent again; doubles up to 16 times it.
+  double graceSeconds = 1;  ///< Beyond the limit of a CALL before the device is reset.
 };
 
 /// Counts of what went wrong on the way and was put right.

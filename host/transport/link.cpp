@@ -63,7 +63,7 @@ Result<Frame> Device::Link::command(std::uint8_t kind, const std::vector<std::by
       return Error{"link.timeout", fmt::format("'{}': waited {:.1f} s for the answer to {}",
                                                transport->describe(), seconds, what)};
     }
-    wait *= 2;
+    wait = longer(wait);
   }
 }
 
@@ -110,7 +110,7 @@ Result<Frame> Device::Link::call(const std::vector<std::byte>& body, const Call&
                                                 "device didn't stop it either",
                                                 call.limitSeconds)};
       }
-      wait *= 2;
+      wait = longer(wait);
       asked = false;
       Status sent;
       if (next == 0) {

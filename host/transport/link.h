@@ -3,6 +3,7 @@
 /// Commands and answers over an unreliable stream of bytes: sequence numbers, retries, time limits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -41,6 +42,8 @@ struct Device::Link {
   /// Receives what comes within `seconds`, then the next frame of the present command, if any.
   Result<std::optional<Frame>> await(double seconds);
   std::optional<Frame> take();
+  /// The wait after one that brought nothing: twice as long, up to 16 times the first.
+  double longer(double wait) const { return std::min(2 * wait, 16 * options.retrySeconds); }
   Status acknowledge(std::uint32_t next, bool resend);
 };
 

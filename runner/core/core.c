@@ -134,14 +134,22 @@ static void take_ack(void) {
   dojo_port_flush(1);
 }
 
+/* A command came twice: its answer was lost, or it was repeated on the way. */
+static void send_all_again(void) {
+  BODY[DOJO_ACK_NEXT] = BODY[DOJO_ACK_NEXT + 1] = 0;
+  BODY[DOJO_ACK_RESEND] = 1;
+  take_ack();
+}
+
 /* What may come while a CALL runs. */
 static void take_busy(size_t length) {
   uint8_t kind = dojo_frame[DOJO_HEAD_KIND];
   length -= DOJO_HEAD_BYTES;
-  if (kind == DOJO_ACK && length == DOJO_ACK_BYTES && dojo_frame[DOJO_HEAD_SEQUENCE] == sequence) {
-    take_ack();
-  } else if (kind == DOJO_ABORT && length == DOJO_ABORT_BYTES && get64(0) == nonce) {
-    aborted = 1;
+  if (kind == DOJO_ABORT) {
+    if (length == DOJO_ABORT_BYTES && get64(0) == nonce) aborted = 1;
+  } else if (dojo_frame[DOJO_HEAD_SEQUENCE] == sequence) {
+    if (kind == DOJO_CALL) send_all_again();
+    if (kind == DOJO_ACK && length == DOJO_ACK_BYTES) take_ack();
   }
 }
 
@@ -382,10 +390,8 @@ static void execute(size_t length) {
     session = get32(DOJO_HELLO_SESSION);
   } else {
     if (!greeted) return;
-    if (number == sequence) { /* came twice: the answer was lost, or the command was repeated */
-      BODY[DOJO_ACK_NEXT] = BODY[DOJO_ACK_NEXT + 1] = 0;
-      BODY[DOJO_ACK_RESEND] = 1;
-      take_ack();
+    if (number == sequence) {
+      send_all_again();
       return;
     }
     if (number != (uint8_t)(sequence + 1) || kind == DOJO_HELLO) return;
