@@ -51,7 +51,8 @@ struct InterpretOptions {
 
 /// A reference value of one element with what a correct candidate may differ by.
 struct Bounded {
-  double value = 0;  ///< For f64 kernels the leading part of a double-double.
+  double value = 0;
+  double low = 0;    ///< value + low is the reference: f64 and i64 need more than a double holds.
   double bound = 0;  ///< Absolute error allowed; infinite: not compared.
 };
 
