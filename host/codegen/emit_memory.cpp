@@ -246,16 +246,35 @@ Emitter::Offset Emitter::offsetOf(const ir::Access& access, const Piece* piece) 
   return offset;
 }
 
-Emitter::Value* Emitter::step(std::size_t frameNumber, Value* pointer, Value* variable,
-                              std::int64_t bytes) {
-  Frame& frame = state_.frames[frameNumber];
+/// variable * factor where a frame's addresses are computed. Loops count along what an address mode
+/// can't scale, so that no pass has to find it again.
+Emitter::Value* Emitter::multiple(const Variable& variable, std::int64_t factor) {
+  Frame& frame = state_.frames[variable.frame];
+  const bool scales = factor == 1 || factor == 2 || factor == 4 || factor == 8;
+  if (frame.before == nullptr || scales) {
+    return factor == 1 ? variable.scalar
+                       : b_.CreateMul(variable.scalar, integer(factor), "", true, true);
+  }
+  llvm::PHINode*& known = frame.multiples[factor];
+  if (known != nullptr) return known;
+  llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(frame.before->getTerminator());
+  Value* first = b_.CreateMul(frame.first, integer(factor), "", true, true);
+  b_.SetInsertPoint(frame.block, frame.block->begin());
+  known = b_.CreatePHI(b_.getInt64Ty(), 2);
+  known->addIncoming(first, frame.before);
+  return known;
+}
+
+/// pointer + variable * bytes, computed once in the variable's frame.
+Emitter::Value* Emitter::step(const Variable& variable, Value* pointer, std::int64_t bytes) {
+  Frame& frame = state_.frames[variable.frame];
   Value*& known = frame.steps[{pointer, bytes}];
   if (known != nullptr) return known;
   llvm::IRBuilderBase::InsertPointGuard guard(b_);
   b_.SetInsertPoint(frame.block, frame.last == nullptr ? frame.block->getFirstNonPHIOrDbgOrAlloca()
                                                        : std::next(frame.last->getIterator()));
-  Value* distance = bytes == 1 ? variable : b_.CreateMul(variable, integer(bytes), "", true, true);
-  known = b_.CreateInBoundsGEP(b_.getInt8Ty(), pointer, distance);
+  known = b_.CreateInBoundsGEP(b_.getInt8Ty(), pointer, multiple(variable, bytes));
   frame.last = llvm::cast<llvm::Instruction>(known);
   return known;
 }
@@ -265,7 +284,7 @@ Emitter::Value* Emitter::pointer(ir::BufferId buffer, const Offset& offset) {
   Value* result = base(buffer);
   for (const auto& [depth, coef] : offset.terms) {
     const Variable& variable = variables_[static_cast<std::size_t>(depth)];
-    if (coef != 0) result = step(variable.frame, result, variable.scalar, coef * size);
+    if (coef != 0) result = step(variable, result, coef * size);
   }
   for (Value* extra : offset.extra) {
     result = b_.CreateInBoundsGEP(numbers_.memory(program_.buffer(buffer).dtype), result, extra);

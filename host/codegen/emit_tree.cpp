@@ -66,7 +66,9 @@ void Emitter::enterFunction(llvm::Function* function) {
   }
   auto* entry = llvm::BasicBlock::Create(b_.getContext(), "entry", function);
   b_.SetInsertPoint(entry);
-  state_.frames.push_back({entry, nullptr, {}});
+  Frame frame;
+  frame.block = entry;
+  state_.frames.push_back(std::move(frame));
 }
 
 void Emitter::leaveFunction() {
@@ -242,16 +244,42 @@ void Emitter::sequential(const ir::Scope& scope, Value* first, Value* last, bool
     variable.kind = Variable::Kind::scalar;
     variable.scalar = i;
     variable.frame = state_.frames.size();
-    state_.frames.push_back({block, i, {}});
+    Frame frame;
+    frame.block = block;
+    frame.before = before;
+    frame.first = first;
+    state_.frames.push_back(std::move(frame));
     body(scope, variable);
+    closeLoop(i, last);
     state_.frames.pop_back();
-    Value* next = b_.CreateAdd(i, integer(1), "", true, true);
-    i->addIncoming(next, b_.GetInsertBlock());
-    auto* after = llvm::BasicBlock::Create(b_.getContext(), "end", state_.function);
-    b_.CreateCondBr(b_.CreateICmpEQ(next, last), after, block);
-    b_.SetInsertPoint(after);
   };
   branch(mayBeEmpty ? b_.CreateICmpSLT(first, last) : nullptr, loop);
+}
+
+void Emitter::closeLoop(llvm::PHINode* variable, Value* last) {
+  const Frame& frame = state_.frames.back();
+  llvm::BasicBlock* latch = b_.GetInsertBlock();
+  const auto advance = [&](llvm::PHINode* phi, std::int64_t by) {
+    Value* next = b_.CreateAdd(phi, integer(by));
+    phi->addIncoming(next, latch);
+    return next;
+  };
+  Value* ended = nullptr;
+  for (const auto& [factor, phi] : frame.multiples) {
+    Value* next = advance(phi, factor);
+    // One count is enough where nothing else asks for the variable.
+    if (ended == nullptr && variable->use_empty()) {
+      ended = b_.CreateICmpEQ(next, b_.CreateMul(last, integer(factor), "", true, true));
+    }
+  }
+  if (ended == nullptr) {
+    ended = b_.CreateICmpEQ(advance(variable, 1), last);
+  } else {
+    variable->eraseFromParent();
+  }
+  auto* after = llvm::BasicBlock::Create(b_.getContext(), "end", state_.function);
+  b_.CreateCondBr(ended, after, frame.block);
+  b_.SetInsertPoint(after);
 }
 
 }  // namespace dojo::codegen

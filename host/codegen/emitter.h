@@ -48,7 +48,12 @@ class Emitter {
   struct Frame {
     llvm::BasicBlock* block = nullptr;
     llvm::Instruction* last = nullptr;  ///< New ones go after it; nullptr: to the block's start.
-    std::map<std::pair<Value*, std::int64_t>, Value*> steps;
+    std::map<std::pair<Value*, std::int64_t>, Value*> steps;  ///< By pointer and bytes.
+    /// Loops only: the block before, the first value of the variable, and multiples of the variable
+    /// that are counted beside it, by factor.
+    llvm::BasicBlock* before = nullptr;
+    Value* first = nullptr;
+    std::map<std::int64_t, llvm::PHINode*> multiples;
   };
   /// What changes when a parallel body is emitted into its own function.
   struct FunctionState {
@@ -88,6 +93,7 @@ class Emitter {
   void unguarded(const ir::Node& node);
   void scope(const ir::Node& node);
   void sequential(const ir::Scope& scope, Value* first, Value* last, bool mayBeEmpty);
+  void closeLoop(llvm::PHINode* variable, Value* last);
   void unrolled(const ir::Scope& scope);
   void vectorized(const ir::Node& node);
   void body(const ir::Scope& scope, Variable variable);
@@ -115,7 +121,8 @@ class Emitter {
                  const Piece* piece, llvm::Type* laneType);
   void addLanes(Offset& offset, Value* lanes);
   [[nodiscard]] llvm::Type* laneOffsetType(ir::BufferId buffer);
-  [[nodiscard]] Value* step(std::size_t frame, Value* pointer, Value* variable, std::int64_t bytes);
+  [[nodiscard]] Value* step(const Variable& variable, Value* pointer, std::int64_t bytes);
+  [[nodiscard]] Value* multiple(const Variable& variable, std::int64_t factor);
   [[nodiscard]] Value* pointer(ir::BufferId buffer, const Offset& offset);
   [[nodiscard]] Value* lanePointers(ir::BufferId buffer, const Offset& offset, const Piece& piece);
   [[nodiscard]] llvm::Align alignment(ir::BufferId buffer, const Offset& offset) const;

@@ -9,6 +9,7 @@
 #include <llvm/ADT/StringSet.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Host.h>
@@ -25,6 +26,10 @@ void initializeLlvm() {
     llvm::InitializeAllTargets();
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
+    // Loops count along their addresses already (Emitter::multiple); finding that out again takes a
+    // third of the time of a compilation.
+    const char* options[] = {"dojo", "-disable-lsr"};
+    llvm::cl::ParseCommandLineOptions(2, options, "", &llvm::nulls());
   });
 }
 
