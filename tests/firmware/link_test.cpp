@@ -159,7 +159,7 @@ TEST_CASE("Over any cable every call runs once and every sample comes once, in o
       addKernels();
       auto device = boardDevice(cable);
       std::mt19937 random(seed);
-      for (std::uint64_t round = 1; round <= 25; ++round) {
+      for (std::uint64_t round = 1; round <= 10; ++round) {
         std::vector<std::byte> data(random() % 900 + 1), back(data.size());
         for (std::byte& byte : data) byte = static_cast<std::byte>(random());
         REQUIRE(device->write(board.base() + 64, data));
