@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -34,6 +35,10 @@ bool waitFor(int fd, short events, double seconds) {
     if (ready == 0 || errno != EINTR) return false;
   }
 }
+
+/// The cores that we were started with, once keepOff() has narrowed them: children get them all.
+cpu_set_t firstAffinity;
+std::atomic<bool> affinityChanged{false};
 
 struct Pipe {
   FileDescriptor read, write;
@@ -122,6 +127,7 @@ Result<Process> Process::start(const std::vector<std::string>& words,
     dup2(out->write.get(), 1);
     dup2(err->write.get(), 2);
     for (const int fd : inherit) fcntl(fd, F_SETFD, 0);
+    if (affinityChanged.load()) sched_setaffinity(0, sizeof firstAffinity, &firstAffinity);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -252,10 +258,17 @@ bool keepOff(const std::vector<int>& cores) {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) != 0) return false;
-  for (const int core : cores) {
-    if (core >= 0 && core < CPU_SETSIZE) CPU_CLR(static_cast<unsigned>(core), &set);
+  if (!affinityChanged.load()) {
+    firstAffinity = set;
+    affinityChanged.store(true);
   }
-  return CPU_COUNT(&set) > 0 && sched_setaffinity(0, sizeof set, &set) == 0;
+  bool some = false;
+  for (const int core : cores) {
+    if (core < 0 || core >= CPU_SETSIZE || CPU_COUNT(&set) == 1) continue;
+    some = some || CPU_ISSET(static_cast<unsigned>(core), &set);
+    CPU_CLR(static_cast<unsigned>(core), &set);
+  }
+  return some && sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
 }  // namespace dojo

@@ -71,8 +71,9 @@ class Process {
 
 /// Number of cores this process may run on.
 [[nodiscard]] int usableCores();
-/// Keeps the calling thread, and threads it starts from now on, off `cores` where others are left.
-/// False where none would be left or the system refused.
+/// Keeps the calling thread, and threads it starts from now on, off `cores`, the first of them
+/// first and as long as one core is left. Processes started by Process::start are not affected.
+/// False where nothing changed.
 bool keepOff(const std::vector<int>& cores);
 
 }  // namespace dojo
