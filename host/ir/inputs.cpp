@@ -76,6 +76,14 @@ double awkwardValue(DType type, std::uint64_t key, std::int64_t element, std::ui
   }
 }
 
+/// -1, 1, 2, 3 or 4 quarters (halves of -1, 1, 2 in the narrowest formats).
+double exactValue(DType type, std::uint64_t random) {
+  const bool narrow = sizeBytes(type) == 2;
+  const auto pick = static_cast<int>(random % (narrow ? 3 : 5));
+  const double count = pick == 0 ? -1 : pick;
+  return narrow ? count / 2 : count / 4;
+}
+
 double floatValue(DType type, InputSet set, std::uint64_t key, std::int64_t element) {
   const std::uint64_t random = mix(key, static_cast<std::uint64_t>(element));
   switch (set) {
@@ -132,6 +140,22 @@ void makeMonotone(std::vector<std::int64_t>& values, const ValueRange& range, In
 }
 
 }  // namespace
+
+std::string_view name(InputSet set) {
+  switch (set) {
+    case InputSet::uniform:
+      return "uniform";
+    case InputSet::exact:
+      return "exact";
+    case InputSet::wide:
+      return "wide";
+    case InputSet::awkward:
+      return "awkward";
+    case InputSet::equal:
+      return "equal";
+  }
+  return "";
+}
 
 std::vector<Tensor> makeInputs(const Program& program, InputSet set, std::uint64_t seed) {
   std::vector<Tensor> out;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -68,11 +69,14 @@ struct Bounded {
 /// Inputs for a program: every `in` and `inout` filled from `seed`, index buffers within their
 /// declared values.
 enum class InputSet : std::uint8_t {
-  uniform,  ///< [-1, 1), no two alike
+  uniform,  ///< (-1, 1), no two alike
+  exact,    ///< few quarters, mostly positive: sums of products need no rounding, so that the
+            ///< reference has no error and nothing can hide in it, however long the sum
   wide,     ///< magnitudes over several binades, both signs
   awkward,  ///< mostly uniform, with signed zeros, subnormals and repeated extremes mixed in
   equal,    ///< all elements of a buffer equal
 };
+[[nodiscard]] std::string_view name(InputSet set);
 [[nodiscard]] std::vector<Tensor> makeInputs(const Program& program, InputSet set,
                                              std::uint64_t seed);
 

@@ -29,6 +29,15 @@ class Run {
 
   Cells& cells(BufferId id) { return plan_.cells[static_cast<std::size_t>(id)]; }
 
+  /// What sums and products remember starts anew with a value that was set.
+  static void restart(Cells& dst, std::size_t at) {
+    if (!dst.mass.empty()) startSum(sumAt(dst, at));
+    if (dst.most.empty()) return;
+    const double size = std::abs(dst.high[at]);
+    dst.most[at] = std::max(1.0, size);
+    dst.least[at] = size == 0 ? 1.0 : std::min(1.0, size);
+  }
+
   Status run() {
     execute(plan_.body);
     if (error_) return *error_;
@@ -84,13 +93,28 @@ class Run {
       lo = cells(node.first.buffer).integer[static_cast<std::size_t>(*first)];
       hi = cells(node.last.buffer).integer[static_cast<std::size_t>(*last)];
     }
-    if (node.body.size() == 1 && node.body.front().node->isLeaf()) {
-      if (lo < hi) runLeaf(node.body.front(), {node.depth, lo, hi});
+    if (node.innermost != ReferenceNode::kNoNest) {
+      if (lo < hi) runNest(node, node.innermost, {node.innermost, lo, hi});
       return;
     }
     for (std::int64_t value = lo; value < hi && !error_; ++value) {
       variables_[static_cast<std::size_t>(node.depth)] = value;
       execute(node.body);
+    }
+  }
+
+  /// Scopes around a single leaf, that at depth `innermost` last. `span` is that of the outermost
+  /// one where that is it.
+  void runNest(const ReferenceNode& node, int innermost, Span span) {
+    if (node.node->isLeaf()) return runLeaf(node, span);
+    const Extent& extent = node.node->scope().extent;
+    if (node.depth == innermost) {
+      if (extent.isConstant()) span = {innermost, 0, extent.count};
+      return runNest(node.body.front(), innermost, span);
+    }
+    for (std::int64_t value = 0; value < extent.count && !error_; ++value) {
+      variables_[static_cast<std::size_t>(node.depth)] = value;
+      runNest(node.body.front(), innermost, span);
     }
   }
 
@@ -187,13 +211,26 @@ class Run {
       out.integer = gather(cells.integer, reach, count, scratch.integer);
     } else {
       out.high = gather(cells.high, reach, count, scratch.high);
-      if (cells.kind == Kind::wide) out.low = gather(cells.low, reach, count, scratch.low);
+      if (!cells.low.empty()) out.low = gather(cells.low, reach, count, scratch.low);
     }
     out.bound = cells.exact ? kZeros : gather(cells.bound, reach, count, scratch.bound);
     return out;
   }
 
   // --- Leaves
+
+  static bool scales(Op op) { return op == Op::mul || op == Op::div || op == Op::fma; }
+
+  /// The factor of a sum may be moved into it (factor_in), which takes its exactness away.
+  static void withOrderError(const Cells& sums, const Reach& where, int count, Column& column,
+                             Block& scratch) {
+    for (int i = 0; i < count; ++i) {
+      const std::size_t at = where.at(i);
+      const double order = orderError(formatOf(sums.type), sums.count[at], sums.mass[at]);
+      scratch.bound[i] = sums.quantum[at] == 0 ? sums.bound[at] : sums.bound[at] + order;
+    }
+    column.bound = scratch.bound;
+  }
 
   bool loadOperand(const ReferenceNode& node, const ReferenceOperand& operand, const Span& span,
                    int count, Block& scratch, Column& out) {
@@ -213,7 +250,11 @@ class Run {
       case ReferenceOperand::What::element: {
         Reach where;
         if (!reach(node, operand.access, span, count, offsets_, where)) return false;
-        out = view(cells(operand.access.buffer), where, count, scratch);
+        const Cells& source = cells(operand.access.buffer);
+        out = view(source, where, count, scratch);
+        if (!source.mass.empty() && scales(node.node->leaf().op)) {
+          withOrderError(source, where, count, out, scratch);
+        }
         break;
       }
     }
@@ -268,6 +309,7 @@ class Run {
       if (!loadOperand(node, node.operands[i], span, count, scratch_[i], operands[i])) return;
     }
     const Leaf& leaf = node.node->leaf();
+    if (leaf.op == Op::mul && addedProducts(node, span, count, operands)) return;
     Column result = operands[0];
     if (leaf.op == Op::cast || leaf.op == Op::satCast) {
       castBlock(leaf.op == Op::satCast, node.compute, node.type, count, operands[0], result_);
@@ -294,18 +336,23 @@ class Run {
     reduce(leaf.assign, dst, where, count, result);
   }
 
-  /// What sums and products remember starts anew with a value that was set.
-  static void restart(Cells& dst, std::size_t at) {
-    if (!dst.mass.empty()) {
-      const double size = std::abs(dst.high[at]);
-      dst.mass[at] = std::isfinite(size) ? size + dst.bound[at] : 0;
-      dst.count[at] = 0;
-    }
-    if (!dst.most.empty()) {
-      const double size = std::abs(dst.high[at]);
-      dst.most[at] = std::max(1.0, size);
-      dst.least[at] = size == 0 ? 1.0 : std::min(1.0, size);
-    }
+  /// Sums of products of exact operands, the innermost loops of most kernels, in one go.
+  bool addedProducts(const ReferenceNode& node, const Span& span, int count,
+                     const Column (&operands)[3]) {
+    const Assign assign = node.node->leaf().assign;
+    if (assign != Assign::add && assign != Assign::fma) return false;
+    Cells& dst = cells(node.dst.buffer);
+    if (dst.kind == Kind::integer || !node.dst.affine || !dst.most.empty()) return false;
+    if (operands[0].bound != kZeros || operands[1].bound != kZeros) return false;
+    if (span.variable == kNoVariable || node.dst.offset.uses(span.variable)) return false;
+    const auto at = static_cast<std::size_t>(node.dst.offset.evaluate(variables_));
+    return addProducts(dst.type, sumAt(dst, at), count, operands[0], operands[1]);
+  }
+
+  static RunningSum sumAt(Cells& dst, std::size_t at) {
+    return {&dst.high[at],  dst.low.empty() ? nullptr : &dst.low[at],
+            &dst.bound[at], &dst.mass[at],
+            &dst.count[at], &dst.quantum[at]};
   }
 
   template <class T>
@@ -322,7 +369,7 @@ class Run {
       scatter(dst.integer, where, count, values.integer);
     } else {
       scatter(dst.high, where, count, values.high);
-      if (dst.kind == Kind::wide) scatter(dst.low, where, count, values.low);
+      if (!dst.low.empty()) scatter(dst.low, where, count, values.low);
     }
     if (!dst.exact) scatter(dst.bound, where, count, values.bound);
     if (dst.mass.empty() && dst.most.empty()) return;
@@ -342,17 +389,13 @@ class Run {
   }
 
   static void addFloats(Cells& dst, const Reach& where, int count, const Column& terms) {
-    const auto sumAt = [&](std::size_t at) {
-      return RunningSum{&dst.high[at], dst.kind == Kind::wide ? &dst.low[at] : nullptr,
-                        &dst.bound[at], &dst.mass[at], &dst.count[at]};
-    };
     if (where.offsets == nullptr && where.stride == 0) {
-      addToOne(dst.type, sumAt(where.at(0)), count, terms);
+      addToOne(dst.type, sumAt(dst, where.at(0)), count, terms);
     } else if (contiguous(where, count)) {
-      addToEach(dst.type, sumAt(where.at(0)), count, terms);
+      addToEach(dst.type, sumAt(dst, where.at(0)), count, terms);
     } else {
       for (int i = 0; i < count; ++i) {
-        addToOne(dst.type, sumAt(where.at(i)), 1, from(terms, dst.kind, i));
+        addToOne(dst.type, sumAt(dst, where.at(i)), 1, from(terms, dst.kind, i));
       }
     }
     if (dst.most.empty()) return;
@@ -377,8 +420,7 @@ class Run {
     const bool extreme = op == Op::max || op == Op::min;
     if (extreme && dst.kind != Kind::integer && where.offsets == nullptr && where.stride == 0) {
       const std::size_t at = where.at(0);
-      maxIntoOne(dst.type, op == Op::min, &dst.high[at],
-                 dst.kind == Kind::wide ? &dst.low[at] : nullptr,
+      maxIntoOne(dst.type, op == Op::min, &dst.high[at], dst.low.empty() ? nullptr : &dst.low[at],
                  dst.exact ? nullptr : &dst.bound[at], count, terms);
       return restart(dst, at);
     }
@@ -439,7 +481,7 @@ Bounded boundedAt(const Cells& cells, std::size_t at) {
   }
   const double value = cells.high[at];
   const bool certain = !std::isfinite(value) && std::isfinite(bound);
-  return {value, cells.kind == Kind::wide ? cells.low[at] : 0, certain ? 0 : bound};
+  return {value, cells.low.empty() ? 0 : cells.low[at], certain ? 0 : bound};
 }
 
 }  // namespace
@@ -464,14 +506,9 @@ Result<std::vector<std::vector<Bounded>>> reference(const Program& program,
         cells.integer[at] = value.integer;
       } else {
         cells.high[at] = value.real;
-        if (!cells.mass.empty())
-          cells.mass[at] = std::isfinite(value.real) ? std::abs(value.real) : 0;
-        if (!cells.most.empty()) {
-          cells.most[at] = std::max(1.0, std::abs(value.real));
-          cells.least[at] = value.real == 0 ? 1 : std::min(1.0, std::abs(value.real));
-        }
       }
       if (!cells.exact) cells.bound[at] = 0;
+      Run::restart(cells, at);
     }
   }
   if (Status status = run->run(); !status) return status.error();

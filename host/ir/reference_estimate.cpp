@@ -258,7 +258,7 @@ Estimate<R> estimateSelect(bool condition, bool certain, Estimate<R> a, Estimate
 
 template <class R>
 Estimate<R> estimateRounding(Estimate<R> a, const FloatFormat& format) {
-  const Estimate<R> result = rounded(a.value, a.bound, format);
+  const Estimate<R> result = roundedOnce(a.value, a.bound, format);
   if (accepted(result, format)) return result;
   if (std::isfinite(approximate(a.value))) return {a.value, kUnknown};
   return a;

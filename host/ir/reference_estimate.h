@@ -55,10 +55,31 @@ template <class R>
   return magnitude(e.value) + e.bound <= format.largest;
 }
 
+/// Whether a value has no more digits than the format, and is no subnormal. (Splits the digits of
+/// a double; a Wide is a double where nothing is left over.)
+[[gnu::always_inline]] inline bool representable(double value, const FloatFormat& format) {
+  const double scaled = value * (format.unit * 0x1p53 + 1);
+  const double head = scaled - (scaled - value);
+  return head == value && (std::abs(value) >= format.leastNormal || value == 0);
+}
+[[gnu::always_inline]] inline bool representable(Wide value, const FloatFormat& format) {
+  const bool complete = value.low == 0 && (std::abs(value.high) >= 0x1p-900 || value.high == 0);
+  return complete && representable(value.high, format);
+}
+
+/// Adds the error of one rounding, which is none where exact operands give a representable value.
+template <class R>
+[[gnu::always_inline]] inline Estimate<R> roundedOnce(R value, double bound,
+                                                      const FloatFormat& format) {
+  const double unit = format.unit * kSlack;
+  const double error = bound + unit * (magnitude(value) + bound) + format.least;
+  return {value, bound == 0 && representable(value, format) ? 0 : error};
+}
+
 /// Adds the error of `roundings` roundings of the result.
 template <class R>
 [[gnu::always_inline]] inline Estimate<R> rounded(R value, double bound, const FloatFormat& format,
-                                                  double roundings = 1) {
+                                                  double roundings) {
   const double unit = format.unit * kSlack * roundings;
   return {value, bound + unit * (magnitude(value) + bound) + format.least * roundings};
 }
@@ -68,13 +89,13 @@ template <class R>
 template <class R>
 [[gnu::always_inline]] inline Estimate<R> finiteAdd(Estimate<R> a, Estimate<R> b,
                                                     const FloatFormat& format) {
-  return rounded(a.value + b.value, a.bound + b.bound, format);
+  return roundedOnce(a.value + b.value, a.bound + b.bound, format);
 }
 
 template <class R>
 [[gnu::always_inline]] inline Estimate<R> finiteSubtract(Estimate<R> a, Estimate<R> b,
                                                          const FloatFormat& format) {
-  return rounded(a.value - b.value, a.bound + b.bound, format);
+  return roundedOnce(a.value - b.value, a.bound + b.bound, format);
 }
 
 template <class R>
@@ -82,7 +103,7 @@ template <class R>
                                                          const FloatFormat& format) {
   const double bound =
       magnitude(a.value) * b.bound + magnitude(b.value) * a.bound + a.bound * b.bound;
-  return rounded(a.value * b.value, bound, format);
+  return roundedOnce(a.value * b.value, bound, format);
 }
 
 /// May be x times the reciprocal of y: two roundings, and the reciprocal may be subnormal.
@@ -105,7 +126,7 @@ template <class R>
   const double least = magnitude(a.value) - a.bound;
   const double sum = magnitude(value) + std::sqrt(std::max(least, 0.0));
   const double bound = a.bound == 0 ? 0 : least >= 0 ? a.bound / sum : kUnknown;
-  return rounded(value, bound, format);
+  return rounded(value, bound, format, 1);
 }
 
 /// Where a candidate's operands may be in the other order, either is in reach. Of NaN and a number

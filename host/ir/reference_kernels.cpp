@@ -5,12 +5,7 @@
 #include <algorithm>
 
 #include "ir/reference_estimate.h"
-
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
-#define DOJO_WIDTHS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define DOJO_WIDTHS
-#endif
+#include "ir/reference_widths.h"
 
 namespace dojo::ir {
 
@@ -22,15 +17,6 @@ Kind kindOf(DType type) {
 }
 
 namespace {
-
-template <class R>
-[[gnu::always_inline]] inline Estimate<R> at(const Column& column, int i) {
-  if constexpr (std::is_same_v<R, Wide>) {
-    return {{column.high[i], column.low[i]}, column.bound[i]};
-  } else {
-    return {column.high[i], column.bound[i]};
-  }
-}
 
 template <class R>
 [[gnu::always_inline]] inline void put(Block& out, int i, const Estimate<R>& e) {
@@ -264,189 +250,6 @@ void castBlock(bool saturate, DType from, DType to, int count, const Column& in,
     default:
       return castIntegers(saturate, from, to, count, in, out);
   }
-}
-
-// --- Sums ---------------------------------------------------------------------------------------
-
-namespace {
-
-/// Any order of n terms makes an error of at most (n + 1) u times the sum of their magnitudes.
-[[gnu::always_inline]] inline double orderError(double unit, double count, double mass) {
-  return count == 0 ? 0 : unit * kSlack * (count + 1) * mass;
-}
-
-struct Totals {
-  Wide value;
-  double mass = 0, error = 0;
-};
-
-/// Several partial sums side by side: vectors of lanes.
-constexpr int kLanes = 16;
-
-DOJO_WIDTHS Totals totalNarrow(int count, const double* high, const double* bound) {
-  double value[kLanes] = {};
-  double mass[kLanes] = {};
-  double error[kLanes] = {};
-  int i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int k = 0; k < kLanes; ++k) {
-      value[k] += high[i + k];
-      mass[k] += std::abs(high[i + k]) + bound[i + k];
-      error[k] += bound[i + k];
-    }
-  }
-  Totals out;
-  for (; i < count; ++i) {
-    out.value.high += high[i];
-    out.mass += std::abs(high[i]) + bound[i];
-    out.error += bound[i];
-  }
-  for (int k = 0; k < kLanes; ++k) {
-    out.value.high += value[k];
-    out.mass += mass[k];
-    out.error += error[k];
-  }
-  return out;
-}
-
-DOJO_WIDTHS Totals totalWide(int count, const double* high, const double* low,
-                             const double* bound) {
-  double valueHigh[kLanes] = {};
-  double valueLow[kLanes] = {};
-  double mass[kLanes] = {};
-  double error[kLanes] = {};
-  int i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int k = 0; k < kLanes; ++k) {
-      const Wide sum = Wide{valueHigh[k], valueLow[k]} + Wide{high[i + k], low[i + k]};
-      valueHigh[k] = sum.high;
-      valueLow[k] = sum.low;
-      mass[k] += std::abs(high[i + k]) + bound[i + k];
-      error[k] += bound[i + k];
-    }
-  }
-  Totals out;
-  for (; i < count; ++i) {
-    out.value = out.value + Wide{high[i], low[i]};
-    out.mass += std::abs(high[i]) + bound[i];
-    out.error += bound[i];
-  }
-  for (int k = 0; k < kLanes; ++k) {
-    out.value = out.value + Wide{valueHigh[k], valueLow[k]};
-    out.mass += mass[k];
-    out.error += error[k];
-  }
-  return out;
-}
-
-/// Adds `terms` terms whose sum is `value`.
-void grow(const FloatFormat& format, const RunningSum& sum, int at, Wide value, double terms,
-          double mass, double error) {
-  const double before = orderError(format.unit, sum.count[at], sum.mass[at]);
-  sum.mass[at] += mass;
-  sum.count[at] += terms;
-  sum.bound[at] += error + orderError(format.unit, sum.count[at], sum.mass[at]) - before;
-  if (sum.low == nullptr) {
-    sum.high[at] += value.high;
-  } else {
-    const Wide total = Wide{sum.high[at], sum.low[at]} + value;
-    sum.high[at] = total.high;
-    sum.low[at] = total.low;
-  }
-  if (!(sum.mass[at] + sum.bound[at] <= format.largest)) sum.bound[at] = kUnknown;
-}
-
-/// One term, of any class.
-void addTerm(const FloatFormat& format, const RunningSum& sum, int at, const Column& terms, int i) {
-  const Wide term{terms.high[i], sum.low == nullptr ? 0 : terms.low[i]};
-  const double bound = terms.bound[i];
-  const double size = std::isfinite(term.high) ? std::abs(term.high) : 0;
-  grow(format, sum, at, term, 1, size + bound, bound);
-}
-
-}  // namespace
-
-void addToOne(DType type, const RunningSum& sum, int count, const Column& terms) {
-  const FloatFormat& format = formatOf(type);
-  if (count > 1) {
-    const Totals totals = sum.low == nullptr ? totalNarrow(count, terms.high, terms.bound)
-                                             : totalWide(count, terms.high, terms.low, terms.bound);
-    if (totals.mass + totals.error <= format.largest) {
-      return grow(format, sum, 0, totals.value, count, totals.mass, totals.error);
-    }
-  }
-  for (int i = 0; i < count; ++i) addTerm(format, sum, 0, terms, i);
-}
-
-namespace {
-
-/// False, with nothing done: not all are plain numbers.
-DOJO_WIDTHS bool addEachNarrow(const FloatFormat& given, const RunningSum& sums, int count,
-                               const Column& terms) {
-  const double unit = given.unit * kSlack;
-  const double largest = given.largest;
-  const double* high = terms.high;
-  const double* bound = terms.bound;
-  int good = 0;
-  for (int i = 0; i < count; ++i) {
-    const double mass = sums.mass[i] + (std::abs(high[i]) + bound[i]);
-    good += mass + sums.bound[i] + bound[i] <= largest ? 1 : 0;
-  }
-  if (good != count) return false;
-  for (int i = 0; i < count; ++i) {
-    const double before = sums.mass[i];
-    const double n = sums.count[i];
-    const double mass = before + (std::abs(high[i]) + bound[i]);
-    const double old = n == 0 ? 0 : (n + 1) * before;
-    sums.high[i] += high[i];
-    sums.bound[i] += bound[i] + unit * ((n + 2) * mass - old);
-    sums.mass[i] = mass;
-    sums.count[i] = n + 1;
-  }
-  return true;
-}
-
-}  // namespace
-
-void addToEach(DType type, const RunningSum& sums, int count, const Column& terms) {
-  const FloatFormat& format = formatOf(type);
-  if (sums.low == nullptr && addEachNarrow(format, sums, count, terms)) return;
-  for (int i = 0; i < count; ++i) addTerm(format, sums, i, terms, i);
-}
-
-// --- Maxima -------------------------------------------------------------------------------------
-
-namespace {
-
-template <class R>
-void maxInto(bool minimum, Estimate<R>& best, int count, const Column& terms) {
-  if (minimum) best = negated(best);
-  for (int i = 0; i < count; ++i) {
-    const Estimate<R> term = at<R>(terms, i);
-    best = larger(best, minimum ? negated(term) : term);
-  }
-  if (minimum) best = negated(best);
-}
-
-}  // namespace
-
-void maxIntoOne(DType type, bool minimum, double* high, double* low, double* bound, int count,
-                const Column& terms) {
-  const double start = bound == nullptr ? 0 : *bound;
-  double end = 0;
-  if (kindOf(type) == Kind::wide) {
-    Estimate<Wide> best{{*high, *low}, start};
-    maxInto(minimum, best, count, terms);
-    *high = best.value.high;
-    *low = best.value.low;
-    end = best.bound;
-  } else {
-    Estimate<double> best{*high, start};
-    maxInto(minimum, best, count, terms);
-    *high = best.value;
-    end = best.bound;
-  }
-  if (bound != nullptr) *bound = end;
 }
 
 }  // namespace dojo::ir

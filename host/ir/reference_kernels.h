@@ -45,19 +45,28 @@ extern const double kZeros[kBlock];
 /// Op::cast and Op::satCast.
 void castBlock(bool saturate, DType from, DType to, int count, const Column& in, Block& out);
 
-/// A running sum in any order: the value, the sum of the terms' magnitudes, how many terms there
-/// were since the sum was set, and the bound, all told.
+/// A running sum of terms in any order.
 struct RunningSum {
   double* high;
-  double* low;  ///< Null where narrow.
-  double* bound;
-  double* mass;
-  double* count;
+  double* low;    ///< Null where narrow.
+  double* bound;  ///< All told: of the terms, and of adding them in any order.
+  double* mass;   ///< Sum of the terms' magnitudes.
+  double* count;  ///< Terms since the sum was set.
+  double*
+      quantum;  ///< All terms are exact multiples of it and no sum of them needs rounding; or 0.
 };
+/// A sum that was set to a value. Non-finite values have no mass.
+void startSum(const RunningSum& sum);
 /// One sum takes all terms.
 void addToOne(DType type, const RunningSum& sum, int count, const Column& terms);
 /// count sums, side by side, take a term each.
 void addToEach(DType type, const RunningSum& sums, int count, const Column& terms);
+/// One sum takes all products of two exact columns. False, with nothing done: go by way of
+/// computeBlock and addToOne.
+[[nodiscard]] bool addProducts(DType type, const RunningSum& sum, int count, const Column& a,
+                               const Column& b);
+/// What `count` terms in any order may add to the error of an exact sum.
+[[nodiscard]] double orderError(const FloatFormat& format, double count, double mass);
 
 /// The maximum (or minimum) of one value and all terms; low, bound may be null (narrow, exact).
 void maxIntoOne(DType type, bool minimum, double* high, double* low, double* bound, int count,

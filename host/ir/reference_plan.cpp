@@ -111,10 +111,11 @@ class Planner {
         continue;
       }
       c.high.assign(size, kNaN);
-      if (c.kind == Kind::wide) c.low.assign(size, 0);
+      if (c.kind == Kind::wide && !c.exact) c.low.assign(size, 0);
       if (sums[i] != 0) {
         c.mass.assign(size, 0);
         c.count.assign(size, 0);
+        c.quantum.assign(size, 0);
       }
       if (products[i] != 0) {
         c.most.assign(size, 1);
@@ -198,6 +199,62 @@ class Planner {
     }
   }
 
+  // --- The order of loops. Reductions may run in any order: the bound covers them all.
+
+  static bool reorders(const Leaf& leaf) {
+    return leaf.isReduction() &&
+           std::none_of(leaf.operands.begin(), leaf.operands.end(), [&](const Operand& operand) {
+             const auto* access = std::get_if<Access>(&operand);
+             return access != nullptr && access->buffer == leaf.dst.buffer;
+           });
+  }
+
+  /// A rough cost of one iteration where `variable` is innermost.
+  static double costOf(const ReferenceNode& leaf, int variable, std::int64_t extent) {
+    constexpr double kElsewhere = 20;
+    double cost = 60.0 / static_cast<double>(std::clamp<std::int64_t>(extent, 1, kBlock));
+    for (const ReferenceOperand& operand : leaf.operands) {
+      if (operand.what != ReferenceOperand::What::element) continue;
+      const std::int64_t stride = operand.access.offset.coef(variable);
+      if (!operand.access.affine) {
+        cost += kElsewhere;
+      } else if (stride != 0 && stride != 1) {
+        cost += stride % kBlock == 0 ? 6 : 2;
+      }
+    }
+    const std::int64_t stride = leaf.dst.offset.coef(variable);
+    if (!leaf.dst.affine) return cost + kElsewhere;
+    return cost + (stride == 0 ? 0 : stride == 1 ? 3 : kElsewhere);
+  }
+
+  static int innermostOf(const ReferenceNode& scope) {
+    if (scope.body.size() != 1) return ReferenceNode::kNoNest;
+    const ReferenceNode& only = scope.body.front();
+    if (only.node->isLeaf()) return scope.depth;
+    if (only.innermost == ReferenceNode::kNoNest || !only.node->guard.empty()) {
+      return ReferenceNode::kNoNest;
+    }
+    const ReferenceNode* leaf = &only;
+    int best = only.innermost;
+    double bestCost = 0;
+    const auto consider = [&](const ReferenceNode& candidate) {
+      const double cost = costOf(*leaf, candidate.depth, candidate.node->scope().extent.count);
+      if (bestCost == 0 || cost < bestCost) {
+        best = candidate.depth;
+        bestCost = cost;
+      }
+    };
+    bool constant = scope.node->scope().extent.isConstant();
+    for (; leaf->node->isScope(); leaf = &leaf->body.front()) {
+      constant = constant && leaf->node->scope().extent.isConstant();
+    }
+    if (!constant || !reorders(leaf->node->leaf())) return ReferenceNode::kNoNest;
+    for (const ReferenceNode* at = &scope; at->node->isScope(); at = &at->body.front()) {
+      consider(*at);
+    }
+    return best;
+  }
+
   std::vector<ReferenceNode> plan(const std::vector<Node>& nodes, Path& path, std::size_t& depth) {
     std::vector<ReferenceNode> out(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -218,6 +275,7 @@ class Planner {
         ranges_.push_back(variableRange(program_, scope));
         next.body = plan(scope.body, path, depth);
         ranges_.pop_back();
+        next.innermost = innermostOf(next);
       }
       path.pop_back();
     }

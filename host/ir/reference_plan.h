@@ -19,10 +19,11 @@ namespace dojo::ir {
 struct Cells {
   DType type = DType::f32;
   Kind kind = Kind::narrow;
-  bool exact = true;  ///< Every bound is 0, and there is no array of them.
+  /// Every bound is 0, and there is no array of them, nor of low parts.
+  bool exact = true;
   std::vector<double> high, low, bound;
   std::vector<std::int64_t> integer;
-  std::vector<double> mass, count;  ///< Of sums.
+  std::vector<double> mass, count, quantum;  ///< Of sums.
   std::vector<double> most, least;  ///< Of products: by what they may grow and shrink on the way.
 };
 
@@ -61,7 +62,12 @@ struct ReferenceNode {
   bool serial = false;         ///< An iteration may read what the one before wrote.
   // Scopes.
   ReferenceAccess first, last;
+  /// The scope and those below it are around a single leaf: the depth of the one to run innermost,
+  /// block by block. kNoNest: there is more in it.
+  int innermost = kNoNest;
   std::vector<ReferenceNode> body;
+
+  static constexpr int kNoNest = -1;
 };
 
 struct ReferencePlan {
