@@ -32,16 +32,39 @@ bool coveredIn(const ir::Accesses& accesses, const ir::Site& read, const Block& 
   return written && (written->fixed > depth || written->firstChild >= block.first);
 }
 
+namespace {
+
+/// True where something in the block may run between the writes of `written` and the read.
+bool standsBetween(const Block& block, const Definition& written, const ir::Path& read) {
+  const auto level = static_cast<std::size_t>(written.fixed);
+  if (block.scope.size() < level) return false;
+  if (!std::equal(read.begin(), read.begin() + written.fixed, block.scope.begin())) return false;
+  const bool inside = block.scope.size() == level;
+  const int first = inside ? block.first : block.scope[level];
+  const int last = inside ? block.last : first + 1;
+  return first <= read[level] && written.firstChild < last;
+}
+
+/// No value that the read sees comes from a block other than its own, or from another execution.
+bool standsAlone(const ir::Accesses& accesses, const ir::Site& read,
+                 const std::vector<Block>& blocks) {
+  for (const Block& block : blocks) {
+    if (block.contains(read.path)) return coveredIn(accesses, read, block);
+  }
+  const std::optional<Definition> written = definitionOf(accesses, read);
+  return written && std::none_of(blocks.begin(), blocks.end(), [&](const Block& block) {
+           return standsBetween(block, *written, read.path);
+         });
+}
+
+}  // namespace
+
 bool localTo(const ir::Accesses& accesses, ir::BufferId buffer, const std::vector<Block>& blocks) {
   if (accesses.program().buffer(buffer).role != ir::Role::tmp) return false;
-  for (const ir::Site* site : accesses.of(buffer)) {
-    if (site->touch != ir::Touch::read) continue;
-    const bool covered = std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) {
-      return coveredIn(accesses, *site, block);
-    });
-    if (!covered) return false;
-  }
-  return true;
+  const std::vector<const ir::Site*> sites = accesses.of(buffer);
+  return std::all_of(sites.begin(), sites.end(), [&](const ir::Site* site) {
+    return site->touch != ir::Touch::read || standsAlone(accesses, *site, blocks);
+  });
 }
 
 }  // namespace dojo::moves

@@ -29,8 +29,8 @@ struct Block {
 [[nodiscard]] bool coveredIn(const ir::Accesses& accesses, const ir::Site& read,
                              const Block& block);
 
-/// True for a tmp whose every read in the program is covered in one of the blocks: no value in it
-/// lives from one execution of a block to another, so executions may change places.
+/// True for a tmp of which no value lives from one execution of a block to another, or out of the
+/// blocks (which don't overlap): the executions may then change places as far as it is concerned.
 [[nodiscard]] bool localTo(const ir::Accesses& accesses, ir::BufferId buffer,
                            const std::vector<Block>& blocks);
 

@@ -21,10 +21,12 @@ class Hoist final : public Rule {
             "The node P moves out of its scope, to just before it, and runs once instead of in "
             "every iteration. The guard of the scope, if any, is put on it too.",
         .needs =
-            "P mentions nothing of the scope's variable, in its guard neither; running it again "
-            "changes nothing (plain assignments; reductions only with their initialization); what "
-            "it reads and writes is not written elsewhere in the scope, and what it writes is not "
-            "read before it there; the extent is constant, and other nodes stay in the scope.",
+            "P mentions nothing of the scope's variable, in its guard neither; the extent is "
+            "constant, and other nodes stay in the scope; running P again changes nothing (plain "
+            "assignments, max= and min=; sums with their initialization); what it reads and "
+            "writes is not written elsewhere in the scope, and what it writes is not read before "
+            "it there. A scope of one iteration only asks for the last, and that nothing before "
+            "it writes what it reads or writes.",
         .inverse = "sink",
         .before = R"(kernel scale_rows
 in x f32 [8, 64]

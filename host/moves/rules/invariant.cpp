@@ -2,6 +2,7 @@
 #include "moves/rules/invariant.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "ir/print.h"
 #include "moves/arguments.h"
@@ -10,6 +11,19 @@
 namespace dojo::moves {
 
 namespace {
+
+/// The sites only take maxima into the buffer, or only minima: repeating them changes nothing.
+bool isExtremum(const std::vector<const ir::Site*>& sites, ir::BufferId buffer) {
+  std::optional<ir::Assign> op;
+  for (const ir::Site* site : sites) {
+    if (site->access.buffer != buffer) continue;
+    if (!site->reduction || op.value_or(site->node->leaf().assign) != site->node->leaf().assign) {
+      return false;
+    }
+    op = site->node->leaf().assign;
+  }
+  return op == ir::Assign::max || op == ir::Assign::min;
+}
 
 /// Running the node twice is running it once: it reads nothing that it writes, unless written anew
 /// before.
@@ -23,6 +37,7 @@ Status proveRepeatable(const State& state, const ir::Path& node,
              ir::meet(state.accesses(), *write, *read, held) != ir::Answer::no;
     });
     if (!meets || coveredIn(state.accesses(), *read, execution(node))) continue;
+    if (isExtremum(sites, read->access.buffer)) continue;
     return refuse("move.dependence",
                   "running the node again would read what it wrote to " +
                       ir::printAccess(state.program(), read->access) + " at " +
@@ -40,7 +55,10 @@ Status proveInvariant(const State& state, const ir::Path& node, const ir::Path& 
   const std::size_t level = scope.size();
   const bool inside = node.size() > level;
   const auto moved = state.accesses().below(node);
-  if (Status status = proveRepeatable(state, node, moved, depth); !status) return status;
+  const bool once = scopeAt(state.program(), scope)->extent == ir::Extent(1);
+  if (!once) {
+    if (Status status = proveRepeatable(state, node, moved, depth); !status) return status;
+  }
 
   const int after = inside ? position + 1 : position;
   const int count = iteration(state.program(), scope).last;
@@ -49,7 +67,7 @@ Status proveInvariant(const State& state, const ir::Path& node, const ir::Path& 
   for (const ir::Site* site : state.accesses().below(scope)) {
     if (inside && own.contains(site->path)) continue;
     const bool early = site->path.size() > level && site->path[level] < position;
-    if (early || site->touch == ir::Touch::write) others.push_back(site);
+    if (early || (!once && site->touch == ir::Touch::write)) others.push_back(site);
   }
   const auto reversal = findReversal(state, moved, others, ir::equalThen(depth, {}),
                                      {own, Block{scope, 0, position}, Block{scope, after, count}});

@@ -27,10 +27,11 @@ class Sink final : public Rule {
             "The node P moves into the scope that follows it, before its child k, and runs in "
             "every iteration. A guard of the scope is taken off it.",
         .needs =
-            "Running P again changes nothing (plain assignments; reductions only with their "
-            "initialization); what it reads and writes is not written in the scope, and what it "
-            "writes is not read before child k there; the extent is constant; P has the guards of "
-            "the scope.",
+            "The extent is constant; P has the guards of the scope; running P again changes "
+            "nothing (plain assignments, max= and min=; sums with their initialization); what it "
+            "reads and writes is not written in the scope, and what it writes is not read before "
+            "child k there. A scope of one iteration only asks for the last, and that no child "
+            "before k writes what P reads or writes.",
         .inverse = "hoist",
         .before = R"(kernel scale_rows
 in x f32 [8, 64]
