@@ -89,6 +89,8 @@ double floatValue(DType type, InputSet set, std::uint64_t key, std::int64_t elem
   switch (set) {
     case InputSet::uniform:
       return uniformValue(type, key, element);
+    case InputSet::exact:
+      return exactValue(type, random);
     case InputSet::wide:
       return wideValue(type, random);
     case InputSet::awkward:
