@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "ir/check.h"
 #include "ir/interpret.h"
 #include "ir/parse.h"
 #include "ir/print.h"
@@ -142,5 +143,22 @@ TEST_CASE("printing is the fixed point of parsing for every kernel") {
     REQUIRE(again.ok());
     CHECK(again->program == parsed->program);
     CHECK(ir::print(again->program) == printed);
+  }
+}
+
+TEST_CASE("kernels are valid programs at their sizes and at odd ones") {
+  for (const kernels::Kernel& kernel : kernels::list()) {
+    std::vector<test::Shape> shapes = oddShapes(kernel);
+    shapes.emplace_back();  // the defaults
+    for (const test::Shape& shape : shapes) {
+      INFO(kernel.name << " " << text(shape));
+      ir::ParseOptions options;
+      options.params = shape;
+      const auto parsed = kernels::load(kernel.name, options);
+      REQUIRE(parsed.ok());
+      const Status valid = ir::check(parsed->program);
+      INFO((valid.ok() ? "" : valid.error().text()));
+      CHECK(valid.ok());
+    }
   }
 }
