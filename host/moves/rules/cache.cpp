@@ -50,15 +50,15 @@ Error neverWritten(const ir::Accesses& accesses, const CacheRequest& request) {
 }  // namespace
 
 RegionNest regionNest(const ir::Program& program, const CacheRequest& request,
-                      const std::vector<ir::BoxDim>& box) {
+                      const Region& region) {
   const ir::Buffer& buffer = program.buffer(request.buffer);
   const std::vector<const ir::Node*> around = scopesAround(program, request.place);
   RegionNest out;
   for (int d = 0; d < buffer.rank(); ++d) {
-    const ir::BoxDim& side = box[at(d)];
+    const ir::BoxDim& side = region.box[at(d)];
     const std::int64_t extent = buffer.dims[at(d)].extent;
     Affine index = side.start;
-    if (side.size > 1) {
+    if (region.walked[at(d)]) {
       const Affine var = Affine::variable(static_cast<int>(around.size() + out.extents.size()));
       index += var;
       out.inner.push_back(var);
@@ -71,16 +71,16 @@ RegionNest regionNest(const ir::Program& program, const CacheRequest& request,
   return out;
 }
 
-std::vector<Affine> indicesInBox(const ir::Access& access, const std::vector<ir::BoxDim>& box) {
+std::vector<Affine> indicesInBox(const ir::Access& access, const Region& region) {
   std::vector<Affine> out;
-  for (std::size_t d = 0; d < box.size(); ++d) {
-    if (box[d].size > 1) out.push_back(access.indices[d].affine - box[d].start);
+  for (std::size_t d = 0; d < region.box.size(); ++d) {
+    if (region.walked[d]) out.push_back(access.indices[d].affine - region.box[d].start);
   }
   return out;
 }
 
-Result<std::vector<ir::BoxDim>> regionOf(const ir::Program& program, const CacheRequest& request,
-                                         const std::vector<const Site*>& sites) {
+Result<Region> regionOf(const ir::Program& program, const CacheRequest& request,
+                        const std::vector<const Site*>& sites) {
   const ir::Buffer& buffer = program.buffer(request.buffer);
   std::optional<std::vector<ir::BoxDim>> box =
       ir::boundingBox(program, sites, static_cast<int>(request.place.size()));
@@ -89,6 +89,7 @@ Result<std::vector<ir::BoxDim>> regionOf(const ir::Program& program, const Cache
                   "the elements of '" + buffer.name + "' that one iteration touches are no box",
                   request.place);
   }
+  Region out;
   std::int64_t elements = 1;
   std::size_t depth = request.place.size();
   for (std::size_t d = 0; d < box->size(); ++d) {
@@ -104,22 +105,27 @@ Result<std::vector<ir::BoxDim>> regionOf(const ir::Program& program, const Cache
       return refuse("move.size", "the region would be too large", request.place);
     }
     elements *= size;
-    depth += size > 1 ? 1 : 0;
+    const auto same = [&](const Site* site) {
+      return site->access.indices[d].affine == (*box)[d].start;
+    };
+    out.walked.push_back(size > 1 || !std::all_of(sites.begin(), sites.end(), same));
+    depth += out.walked.back() ? 1 : 0;
   }
   if (depth >= ir::kMaxDepth) {
     return refuse("move.size", "scopes would nest too deep", request.place);
   }
-  return std::move(*box);
+  out.box = std::move(*box);
+  return out;
 }
 
 bool initialised(const ir::Accesses& accesses, const CacheRequest& request, int position,
-                 const std::vector<ir::BoxDim>& box, const std::vector<const Site*>& first) {
+                 const Region& region, const std::vector<const Site*>& first) {
   const ir::Program& program = accesses.program();
   const ir::Role role = program.buffer(request.buffer).role;
   if (role == ir::Role::in || role == ir::Role::inout) return true;
-  if (touchesAll(program, first, box, static_cast<int>(request.place.size()))) return true;
+  if (touchesAll(program, first, region.box, static_cast<int>(request.place.size()))) return true;
   // A read of the box at that place, which the program doesn't have (yet).
-  const RegionNest copy = regionNest(program, request, box);
+  const RegionNest copy = regionNest(program, request, region);
   std::vector<ir::Node> scopes(copy.extents.size());
   Site read;
   read.enclosing = scopesAround(program, request.place);
@@ -136,7 +142,7 @@ bool initialised(const ir::Accesses& accesses, const CacheRequest& request, int 
   leaf.guard = copy.guard;
   read.node = &leaf;
   read.access = element(request.buffer, copy.outer);
-  return definitionOf(accesses, read).has_value();
+  return definitionOf(accesses, read, 0, kEveryDim).has_value();
 }
 
 Result<CachePlan> planCacheRead(const ir::Accesses& accesses, const CacheRequest& request) {
@@ -151,10 +157,10 @@ Result<CachePlan> planCacheRead(const ir::Accesses& accesses, const CacheRequest
                     site->path);
     }
   }
-  auto box = regionOf(accesses.program(), request, *sites);
-  if (!box) return box.error();
-  if (!initialised(accesses, request, 0, *box, *sites)) return neverWritten(accesses, request);
-  return CachePlan{std::move(*box), true, false};
+  auto region = regionOf(accesses.program(), request, *sites);
+  if (!region) return region.error();
+  if (!initialised(accesses, request, 0, *region, *sites)) return neverWritten(accesses, request);
+  return CachePlan{std::move(*region), true, false};
 }
 
 Result<CachePlan> planCacheWrite(const ir::Accesses& accesses, const CacheRequest& request) {
@@ -172,23 +178,23 @@ Result<CachePlan> planCacheWrite(const ir::Accesses& accesses, const CacheReques
   if (writes.empty()) {
     return refuse("move.region", "nothing here writes the buffer", request.place);
   }
-  auto box = regionOf(program, request, *sites);
-  if (!box) return box.error();
-  const bool selfContained = touchesAll(program, writes, *box, fixed) &&
+  auto region = regionOf(program, request, *sites);
+  if (!region) return region.error();
+  const bool selfContained = touchesAll(program, writes, region->box, fixed) &&
                              std::all_of(reads.begin(), reads.end(), [&](const Site* read) {
                                return definitionOf(accesses, *read, fixed).has_value();
                              });
   // Where the body only updates and reads, the first touch of an element is a read.
   const std::vector<const Site*> first = setsAny ? std::vector<const Site*>{} : reads;
-  if (!selfContained && !initialised(accesses, request, 0, *box, first)) {
+  if (!selfContained && !initialised(accesses, request, 0, *region, first)) {
     return neverWritten(accesses, request);
   }
-  return CachePlan{std::move(*box), !selfContained, true};
+  return CachePlan{std::move(*region), !selfContained, true};
 }
 
 ir::Program applyCache(const ir::Program& program, const CacheRequest& request,
                        const CachePlan& plan) {
-  const RegionNest copy = regionNest(program, request, plan.box);
+  const RegionNest copy = regionNest(program, request, plan.region);
   ir::Program out = program;
   const ir::BufferId cache = addTmp(out, request.name, program.buffer(request.buffer).dtype,
                                     copy.extents, request.location);
@@ -196,7 +202,7 @@ ir::Program applyCache(const ir::Program& program, const CacheRequest& request,
   for (ir::Node& node : body) {
     ir::forEachAccessMutable(node, [&](ir::Access& access) {
       if (access.buffer != request.buffer) return;
-      access = element(cache, indicesInBox(access, plan.box));
+      access = element(cache, indicesInBox(access, plan.region));
     });
   }
   const ir::Access inside = element(cache, copy.inner);

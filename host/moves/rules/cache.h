@@ -22,8 +22,15 @@ struct CacheRequest {
   std::string name;  ///< Of the copy.
 };
 
+/// The elements that one iteration touches, in the variables of its scope and those around.
+struct Region {
+  std::vector<ir::BoxDim> box;
+  /// Whether a dim is one of the copy's: not where all indices are the same.
+  std::vector<bool> walked;
+};
+
 struct CachePlan {
-  std::vector<ir::BoxDim> box;  ///< The region, in the variables of `place` and above.
+  Region region;
   bool copyIn = true, copyOut = false;
 };
 
@@ -36,31 +43,29 @@ struct CachePlan {
 [[nodiscard]] ir::Program applyCache(const ir::Program& program, const CacheRequest& request,
                                      const CachePlan& plan);
 
-/// The box of the buffer's elements that the sites touch in one iteration of `place`: each has its
+/// The buffer's elements that the sites touch in one iteration of `place`: each has its
 /// own storage, and a copy fits.
-[[nodiscard]] Result<std::vector<ir::BoxDim>> regionOf(const ir::Program& program,
-                                                       const CacheRequest& request,
-                                                       const std::vector<const ir::Site*>& sites);
-/// True where every element of `box` of the buffer surely has a value whenever child `position` of
-/// the body of `place` starts: the buffer is an argument that comes with values, or its writes
-/// before prove it. `first` are sites from there on in the body that read the buffer before
-/// anything there writes it.
+[[nodiscard]] Result<Region> regionOf(const ir::Program& program, const CacheRequest& request,
+                                      const std::vector<const ir::Site*>& sites);
+/// True where every element of the region of the buffer surely has a value whenever child
+/// `position` of the body of `place` starts: the buffer is an argument that comes with values, or
+/// its writes before prove it. `first` are sites from there on in the body that read the buffer
+/// before anything there writes it.
 [[nodiscard]] bool initialised(const ir::Accesses& accesses, const CacheRequest& request,
-                               int position, const std::vector<ir::BoxDim>& box,
+                               int position, const Region& region,
                                const std::vector<const ir::Site*>& first);
 
-/// The buffer's elements in `box` walked by plain scopes directly in the body of `place`.
+/// The region walked by plain scopes directly in the body of `place`.
 struct RegionNest {
-  std::vector<std::int64_t> extents;  ///< Of the scopes; dims of size 1 have none.
+  std::vector<std::int64_t> extents;  ///< Of the scopes and of the copy's dims.
   std::vector<ir::Affine> outer;      ///< Indices of the buffer.
   std::vector<ir::Affine> inner;      ///< The scopes' variables.
   ir::Guard guard;                    ///< Keeps the buffer's indices within its dims.
 };
 [[nodiscard]] RegionNest regionNest(const ir::Program& program, const CacheRequest& request,
-                                    const std::vector<ir::BoxDim>& box);
+                                    const Region& region);
 /// The indices in the copy of an access of the buffer.
-[[nodiscard]] std::vector<ir::Affine> indicesInBox(const ir::Access& access,
-                                                   const std::vector<ir::BoxDim>& box);
+[[nodiscard]] std::vector<ir::Affine> indicesInBox(const ir::Access& access, const Region& region);
 
 /// Arguments of both moves: P B loc [T].
 [[nodiscard]] Result<CacheRequest> cacheRequest(const State& state, const std::vector<Arg>& args);

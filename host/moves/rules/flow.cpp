@@ -101,7 +101,7 @@ Affine inReader(const Affine& expr, int fixed, const std::vector<std::optional<A
 }
 
 bool ignored(const ir::Buffer& buffer, int dim, int exactDim) {
-  return dim != exactDim && buffer.dims[at(dim)].fold == 1;
+  return dim != exactDim && exactDim != kEveryDim && buffer.dims[at(dim)].fold == 1;
 }
 
 /// For each execution of `read` there is one of `write` in the same iteration of the first `fixed`

@@ -24,6 +24,9 @@ struct Definition {
   int firstChild = 0;
 };
 
+/// For `exactDim`: indices in every dim must be the same.
+constexpr int kEveryDim = -2;
+
 /// The innermost such place for `read` with at least `leastFixed` shared scopes; nullopt where none
 /// was proved. Indices in dims without storage (`~`) may differ, except in `exactDim`.
 [[nodiscard]] std::optional<Definition> definitionOf(const ir::Accesses& accesses,

@@ -170,9 +170,7 @@ out y f32 [8, 64]
       if (!nest) return std::nullopt;
     }
     if (!nest) return std::nullopt;
-    for (const Site* site : state.accesses().of(id)) {
-      if (!within(site->path, nest->place)) return std::nullopt;
-    }
+    if (!usedWithin(state, id, nest->place)) return std::nullopt;
     Forwarded out{program, {}};
     std::vector<ir::Node>& body = bodyOf(out.program, nest->place);
     body.erase(body.begin() + nest->position);
@@ -182,36 +180,42 @@ out y f32 [8, 64]
 
   static std::optional<Forwarded> forwardWrite(const State& state, ir::BufferId id) {
     const ir::Program& program = state.program();
-    std::optional<CopyNest> copyOut;
-    std::optional<CopyNest> copyIn;
+    std::vector<CopyNest> firsts;
+    std::vector<CopyNest> lasts;
     for (const Site* site : state.accesses().of(id)) {
       std::optional<CopyNest> nest = copyNestAt(program, *site);
       if (!nest) continue;
       const auto count = static_cast<int>(bodyOf(program, nest->place).size());
-      if (site->touch == ir::Touch::read && nest->position == count - 1)
-        copyOut = std::move(nest);
-      else if (site->touch == ir::Touch::write && nest->position == 0)
-        copyIn = std::move(nest);
-    }
-    if (!copyOut) return std::nullopt;
-    for (const Site* site : state.accesses().of(id)) {
-      if (!within(site->path, copyOut->place)) return std::nullopt;
-    }
-    // A copy nest at the start may be the body's own first write instead: both are tried.
-    for (const bool removeFirst : {true, false}) {
-      if (removeFirst &&
-          (!copyIn || copyIn->place != copyOut->place || !(copyIn->other == copyOut->other))) {
-        continue;
+      if (site->touch == ir::Touch::read && nest->position == count - 1) {
+        lasts.push_back(std::move(*nest));
+      } else if (site->touch == ir::Touch::write && nest->position == 0) {
+        firsts.push_back(std::move(*nest));
       }
-      Forwarded out{program, {}};
-      std::vector<ir::Node>& body = bodyOf(out.program, copyOut->place);
-      body.pop_back();
-      if (removeFirst && !body.empty()) body.erase(body.begin());
-      redirect(body, id, *copyOut);
-      auto done = recreate(state, id, *copyOut, std::move(out), planCacheWrite, 0);
-      if (done) return done;
+    }
+    for (const CopyNest& copyOut : lasts) {
+      if (!usedWithin(state, id, copyOut.place)) continue;
+      const bool copiedIn = std::any_of(firsts.begin(), firsts.end(), [&](const CopyNest& first) {
+        return first.place == copyOut.place && first.other == copyOut.other;
+      });
+      // A copy nest at the start may be the body's own first write instead: both are tried.
+      for (const bool removeFirst : {true, false}) {
+        if (removeFirst && !copiedIn) continue;
+        Forwarded out{program, {}};
+        std::vector<ir::Node>& body = bodyOf(out.program, copyOut.place);
+        body.pop_back();
+        if (removeFirst && !body.empty()) body.erase(body.begin());
+        redirect(body, id, copyOut);
+        auto done = recreate(state, id, copyOut, std::move(out), planCacheWrite, 0);
+        if (done) return done;
+      }
     }
     return std::nullopt;
+  }
+
+  static bool usedWithin(const State& state, ir::BufferId id, const ir::Path& place) {
+    const auto& sites = state.accesses().of(id);
+    return std::all_of(sites.begin(), sites.end(),
+                       [&](const Site* site) { return within(site->path, place); });
   }
 
   /// Proves the way back: the cache move on the forwarded program gives this program again.

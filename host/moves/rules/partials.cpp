@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "moves/rules/cache.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/flow.h"
 
@@ -22,7 +21,7 @@ bool within(const ir::Path& path, const ir::Path& place) {
 }
 
 /// Where init and combine nests stand: directly in the body around Q.
-CacheRequest region(const PartialRequest& request) {
+CacheRequest around(const PartialRequest& request) {
   CacheRequest out;
   out.place = parent(request.around);
   out.buffer = request.accumulator;
@@ -160,18 +159,18 @@ Result<PartialPlan> planPartials(const ir::Accesses& accesses, const PartialRequ
     return refuse("move.shape", "the scope has no reduction into '" + name + "'", request.scope);
   }
   plan.assign = *assign;
-  Result<std::vector<ir::BoxDim>> box = regionOf(program, region(request), updates);
-  if (!box) return box.error();
-  plan.box = std::move(*box);
+  Result<Region> region = regionOf(program, around(request), updates);
+  if (!region) return region.error();
+  plan.region = std::move(*region);
   std::int64_t elements = ir::find(program, request.scope)->scope().extent.count;
   if (elements < 1) return refuse("move.extent", "the scope never runs", request.scope);
-  for (const ir::BoxDim& side : plan.box) {
+  for (const ir::BoxDim& side : plan.region.box) {
     if (elements > ir::kMaxElements / 8 / side.size) {
       return refuse("move.size", "the partial accumulators would be too large", request.around);
     }
     elements *= side.size;
   }
-  if (!initialised(accesses, region(request), request.around.back(), plan.box, reads)) {
+  if (!initialised(accesses, around(request), request.around.back(), plan.region, reads)) {
     return refuse("move.unwritten",
                   "combining would read elements of '" + name + "' that may have no value yet",
                   request.around);
@@ -181,7 +180,7 @@ Result<PartialPlan> planPartials(const ir::Accesses& accesses, const PartialRequ
 
 ir::Program applyPartials(const ir::Program& program, const PartialRequest& request,
                           const PartialPlan& plan) {
-  const RegionNest walk = regionNest(program, region(request), plan.box);
+  const RegionNest walk = regionNest(program, around(request), plan.region);
   const std::int64_t extent = ir::find(program, request.scope)->scope().extent.count;
   const DType type = program.buffer(request.accumulator).dtype;
   std::vector<std::int64_t> dims = walk.extents;
@@ -192,7 +191,7 @@ ir::Program applyPartials(const ir::Program& program, const PartialRequest& requ
   ir::Node& scope = *ir::find(out, request.scope);
   ir::forEachAccessMutable(scope, [&](ir::Access& access) {
     if (access.buffer != request.accumulator) return;
-    std::vector<Affine> indices = indicesInBox(access, plan.box);
+    std::vector<Affine> indices = indicesInBox(access, plan.region);
     indices.push_back(Affine::variable(depthOf(request.scope)));
     access = element(partial, indices);
   });

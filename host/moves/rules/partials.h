@@ -11,6 +11,7 @@
 #include "ir/dependence.h"
 #include "ir/program.h"
 #include "moves/rule.h"
+#include "moves/rules/cache.h"
 
 namespace dojo::moves {
 
@@ -33,7 +34,7 @@ struct PartialRequest {
 };
 
 struct PartialPlan {
-  std::vector<ir::BoxDim> box;  ///< Of the accumulator under Q.
+  Region region;  ///< Of the accumulator under Q.
   ir::Assign assign = ir::Assign::add;
 };
 
