@@ -128,7 +128,8 @@ bool isDecided(const Estimate<R>& e) {
   return !isFinite(e) || isZero(e) || magnitude(e.value) > e.bound;
 }
 
-/// A non-finite result of operands with finite bounds: must a candidate have the same?
+/// A non-finite result of operands with finite bounds: must a candidate have the same? Not where it
+/// hangs on the sign of a zero, which maxima and sums that start from their first term may change.
 template <class R>
 bool isCertain(Op op, double value, const Estimate<R>& a, const Estimate<R>& b,
                const Estimate<R>& c) {
@@ -139,14 +140,15 @@ bool isCertain(Op op, double value, const Estimate<R>& a, const Estimate<R>& b,
     case Op::fma:
       return special && isDecided(a) && isDecided(b);
     case Op::div:
-      if (isZero(b)) return isDecided(a);
+      if (isZero(b)) return std::isnan(value) && isDecided(a);
       return special && isDecided(b);
     case Op::log:
+      return special || approximate(a.value) + a.bound < 0 || isZero(a);
     case Op::rsqrt:
     case Op::sqrt:
-      return special || approximate(a.value) + a.bound < 0 || isZero(a);
+      return special || approximate(a.value) + a.bound < 0;
     case Op::pow:
-      return a.bound == 0 && b.bound == 0 && (special || std::isnan(value) || isZero(a));
+      return a.bound == 0 && b.bound == 0 && (special || std::isnan(value));
     default:
       return special;
   }

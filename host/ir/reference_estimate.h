@@ -101,9 +101,11 @@ template <class R>
 template <class R>
 [[gnu::always_inline]] inline Estimate<R> finiteMultiply(Estimate<R> a, Estimate<R> b,
                                                          const FloatFormat& format) {
+  const R value = a.value * b.value;
   const double bound =
       magnitude(a.value) * b.bound + magnitude(b.value) * a.bound + a.bound * b.bound;
-  return roundedOnce(a.value * b.value, bound, format);
+  const bool vanished = magnitude(value) == 0 && magnitude(a.value) != 0 && magnitude(b.value) != 0;
+  return roundedOnce(value, vanished ? bound + format.least : bound, format);
 }
 
 /// May be x times the reciprocal of y: two roundings, and the reciprocal may be subnormal.

@@ -35,7 +35,7 @@ DOJO_WIDTHS bool allMultiples(double quantum, int count, const double* terms) {
 /// The quantum of a sum after further exact terms, or 0 where its sums may need rounding.
 double quantumWith(const FloatFormat& format, double quantum, double mass, int count,
                    const double* terms) {
-  const auto fits = [&](double q) { return mass * format.unit <= q; };
+  const auto fits = [&](double q) { return mass * format.unit * kSlack <= q; };
   if (std::isfinite(quantum) && fits(quantum) && allMultiples(quantum, count, terms)) {
     return quantum;
   }
@@ -102,21 +102,22 @@ DOJO_WIDTHS Totals totalWide(int count, const Column& given) {
   return totalOf<Wide>(count, [&](int i) { return at<Wide>(terms, i); });
 }
 
-DOJO_WIDTHS Totals dotNarrow(const FloatFormat& given, int count, const double* a,
-                             const double* b) {
+template <class R>
+[[gnu::always_inline]] inline Totals dotOf(const FloatFormat& given, int count, const double* a,
+                                           const double* b) {
   const FloatFormat format = given;
-  return totalOf<double>(count, [&](int i) {
-    return finiteMultiply(Estimate<double>{a[i], 0}, Estimate<double>{b[i], 0}, format);
+  return totalOf<R>(count, [&](int i) {
+    return finiteMultiply(Estimate<R>{{a[i]}, 0}, Estimate<R>{{b[i]}, 0}, format);
   });
 }
 
-DOJO_WIDTHS Totals dotWide(const FloatFormat& given, int count, const double* a, const double* b) {
-  const FloatFormat format = given;
-  return totalOf<Wide>(count, [&](int i) {
-    // Exact, hence nothing in the low parts.
-    const Wide product = twoProduct(a[i], b[i]);
-    return roundedOnce(product, 0, format);
-  });
+DOJO_WIDTHS Totals dotNarrow(const FloatFormat& format, int count, const double* a,
+                             const double* b) {
+  return dotOf<double>(format, count, a, b);
+}
+
+DOJO_WIDTHS Totals dotWide(const FloatFormat& format, int count, const double* a, const double* b) {
+  return dotOf<Wide>(format, count, a, b);
 }
 
 /// Adds `count` terms with their sum; `quantum` is that of the sum with them.
