@@ -37,6 +37,15 @@ Progress Search::progress() const {
   return progress;
 }
 
+std::optional<Candidate> Search::propose() {
+  if (history_.size() == 0) return candidate(problem_.plain, {});
+  if (history_.size() == 1) {
+    Candidate start = candidate(problem_.start, problem_.startTrace);
+    if (!history_.knows(start.text)) return start;
+  }
+  return strategy_.propose(history_);
+}
+
 Result<End> Search::run(const Budget& budget, const std::vector<Recorded>& recorded,
                         const Hooks& hooks) {
   started_ = clock_.now();
@@ -59,9 +68,7 @@ Result<End> Search::run(const Budget& budget, const std::vector<Recorded>& recor
         proposing = false;
         break;
       }
-      std::optional<Candidate> next = history_.size() == 0
-                                          ? candidate(problem_.start, problem_.startTrace)
-                                          : strategy_.propose(history_);
+      std::optional<Candidate> next = propose();
       if (!next) {
         // What is in flight may give it new ideas.
         if (reported_ == history_.size()) {

@@ -31,7 +31,7 @@ struct Progress {
   std::int64_t trials = 0;    ///< Outcomes so far.
   std::int64_t measured = 0;  ///< Of these, in this process.
   double seconds = 0;
-  double baseline = 0;  ///< Cycles of the start program; 0 where it failed.
+  double baseline = 0;  ///< Cycles of the plain program; 0 where it failed.
   double best = 0;      ///< Cycles of the best so far; 0 where there is none.
 };
 
@@ -49,7 +49,8 @@ class Search {
 
   Search(Problem problem, Strategy& strategy, Evaluator& evaluator, Clock& clock = systemClock());
 
-  /// Trial 0 is the start program, whatever the strategy. `recorded` are the first trials of the
+  /// Trial 0 is the plain program, whatever the strategy, then comes the start program where it's
+  /// another. `recorded` are the first trials of the
   /// same search, in order. Errors: "search.recorded" where the log's trials aren't those of this
   /// search, and what `onOutcome` returned.
   [[nodiscard]] Result<End> run(const Budget& budget, const std::vector<Recorded>& recorded,
@@ -59,6 +60,8 @@ class Search {
   [[nodiscard]] Progress progress() const;
 
  private:
+  [[nodiscard]] std::optional<Candidate> propose();
+
   Problem problem_;
   Strategy& strategy_;
   Evaluator& evaluator_;

@@ -21,8 +21,9 @@ namespace dojo::search {
 
 /// What a strategy starts from.
 struct Problem {
-  ir::Program start;
-  moves::Trace startTrace;  ///< Leads from the kernel's plain text to `start`; mostly empty.
+  ir::Program plain;
+  ir::Program start;        ///< Mostly the plain program itself.
+  moves::Trace startTrace;  ///< Leads from `plain` to `start`.
   const target::Target* target = nullptr;
   std::uint64_t seed = 1;
   std::int64_t trials = 1000;  ///< The budget; schedules are laid out over it.
@@ -35,7 +36,8 @@ class Strategy {
   /// strategy would try. When proposal k is asked for, the outcomes of exactly the first
   /// k + 1 - lookahead() have been reported.
   [[nodiscard]] virtual std::optional<Candidate> propose(const History& history) = 0;
-  /// The outcome of proposal `index`; called in order, trial 0 (the start program) included.
+  /// The outcome of proposal `index`; called in order, also for the trials that the search itself
+  /// proposes first: the plain program, and the start program where that's another.
   virtual void report(const History& history, std::int64_t index) = 0;
   /// Proposals that may be made before the first one's outcome is known.
   [[nodiscard]] virtual int lookahead() const { return 4; }

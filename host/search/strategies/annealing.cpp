@@ -56,7 +56,7 @@ class Annealing final : public Strategy {
     const double score = scoreOf(*history.all()[static_cast<std::size_t>(index)].outcome);
     const double done = static_cast<double>(index) / trials_;
     auto found = pending_.find(index);
-    if (found == pending_.end()) {  // The start program: where every chain stands.
+    if (found == pending_.end()) {  // Where every chain starts.
       bestScore_ = score;
       for (Chain& chain : chains_) chain.score = score;
       return;

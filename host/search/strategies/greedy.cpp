@@ -33,15 +33,17 @@ class Greedy final : public Strategy {
 
   void report(const History& history, std::int64_t index) override {
     const double score = scoreOf(*history.all()[static_cast<std::size_t>(index)].outcome);
-    auto pending = pending_.find(index);
+    auto found = pending_.find(index);
+    if (found == pending_.end()) {  // Where this strategy starts.
+      bestScore_ = score;
+      return;
+    }
     if (score < bestScore_) {
       bestScore_ = score;
-      if (pending != pending_.end()) {
-        best_ = std::move(pending->second);
-        listed_ = false;
-      }
+      best_ = std::move(found->second);
+      listed_ = false;
     }
-    if (pending != pending_.end()) pending_.erase(pending);
+    pending_.erase(found);
   }
 
  private:

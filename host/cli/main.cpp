@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <csignal>
+#include <exception>
+
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/version.h"
+
+namespace {
+
+int run(int argc, char** argv) {
+  CLI::App app("PerfDojo: makes kernels fast by rewriting their loop trees and measuring", "dojo");
+  app.set_version_flag("--version", std::string("dojo ") + dojo::cli::kVersion);
+  app.require_subcommand(1);
+  app.footer("Example:\n  dojo tune softmax --trials 200");
+  dojo::cli::addKernels(app);
+  dojo::cli::addShow(app);
+  dojo::cli::addMoves(app);
+  dojo::cli::addCheck(app);
+  dojo::cli::addPlay(app);
+  dojo::cli::addRun(app);
+  dojo::cli::addTune(app);
+  dojo::cli::addReplay(app);
+  dojo::cli::addLog(app);
+  dojo::cli::addEnv(app);
+  dojo::cli::addTarget(app);
+  dojo::cli::addSelfcheck(app);
+  try {
+    app.parse(argc, argv);
+    return dojo::cli::kDone;
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? dojo::cli::kDone : dojo::cli::kUsage;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A closed pipe ends the program by a failed write where it matters, not by a signal.
+  std::signal(SIGPIPE, SIG_IGN);
+  return run(argc, argv);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "cli/workplace.h"
+#include "proof/prove_moves.h"
+#include "proof/ulp.h"
+#include "tune/execute.h"
+
+namespace dojo::cli {
+namespace {
+
+struct Options {
+  std::int64_t moves = 20000;
+  std::uint64_t seed = 1;
+  std::string target = "host";
+  std::string runner;
+  bool math = false;
+  bool exhaustive = false;
+  bool json = false;
+};
+
+int checkMoves(const Options& options) {
+  Result<target::Target> target = target::load(options.target);
+  if (!target.ok()) return fail(target.error());
+  proof::ProofOptions proof;
+  proof.moves = options.moves;
+  proof.seed = options.seed;
+  const std::atomic<bool>& stop = interrupted();
+  ProgressLine line;
+  Stopwatch watch;
+  const proof::ProofReport report =
+      proof::proveMoves(*target, proof, [&](const proof::ProofReport& now) {
+        if (line.due()) {
+          line.update(fmt::format("{} of {} moves on {} programs, {} a second", now.moves,
+                                  options.moves, now.programs,
+                                  showNumber(static_cast<double>(now.moves) / watch.seconds())));
+        }
+        return !stop.load();
+      });
+  line.finish();
+  const bool good = report.failures.empty();
+  if (options.json) {
+    Json json;
+    json["moves"] = report.moves;
+    json["programs"] = report.programs;
+    json["seed"] = options.seed;
+    json["undecided"] = report.undecided;
+    Json counts = Json::object();
+    for (const proof::MoveCount& count : report.counts) counts[count.name] = count.applied;
+    json["applied"] = std::move(counts);
+    Json failures = Json::array();
+    for (const proof::MoveFailure& failure : report.failures) failures.push_back(failure.text());
+    json["failures"] = std::move(failures);
+    json["stopped"] = stop.load();
+    std::printf("%s\n", dump(json).c_str());
+  } else {
+    Table table({"MOVE", ">APPLIED"});
+    for (const proof::MoveCount& count : report.counts) {
+      table.add({count.name, std::to_string(count.applied)});
+    }
+    std::fputs(table.text().c_str(), stdout);
+    for (const proof::MoveFailure& failure : report.failures) {
+      std::printf("\n%s\n", failure.text().c_str());
+    }
+    std::printf("%lld moves on %lld random programs, seed %llu: %s\n",
+                static_cast<long long>(report.moves), static_cast<long long>(report.programs),
+                static_cast<unsigned long long>(options.seed),
+                good ? "no wrong result, and each was undone" : "WRONG, see above");
+  }
+  return good && !stop.load() ? kDone : kFailed;
+}
+
+int checkMath(const Options& options) {
+  Result<target::Target> target = loadTarget(options.target, 1);
+  if (!target.ok()) return fail(target.error());
+  Result<std::unique_ptr<transport::Device>> device = tune::reach(*target, options.runner);
+  if (!device.ok()) return fail(device.error());
+  proof::UlpOptions ulp;
+  ulp.exhaustive = options.exhaustive;
+  ulp.seed = options.seed;
+  ulp.lanesOfF32 = target->lanes(4);
+  bool good = true;
+  Table table({"FUNCTION", "DTYPE", ">ARGUMENTS", ">WORST ULP", ">ALLOWED", "AT"});
+  ProgressLine line;
+  Result<std::vector<proof::UlpRow>> rows = proof::ulpTable(
+      [&](const ir::Program& program, const std::vector<ir::Tensor>& arguments) {
+        return tune::execute(**device, *target, program, arguments);
+      },
+      ulp,
+      [&](const proof::UlpRow& row) {
+        line.update(fmt::format("{} {}", ir::info(row.op).spelling, ir::name(row.dtype)));
+      });
+  line.finish();
+  if (!rows.ok()) return fail(rows.error());
+  for (const proof::UlpRow& row : *rows) {
+    good = good && row.worst <= row.allowed;
+    if (options.json) {
+      Json json;
+      json["function"] = ir::info(row.op).spelling;
+      json["dtype"] = ir::name(row.dtype);
+      json["arguments"] = row.samples;
+      json["worst_ulp"] = row.worst;
+      json["allowed_ulp"] = row.allowed;
+      json["x"] = row.x;
+      if (row.op == ir::Op::pow) json["y"] = row.y;
+      json["got"] = row.got;
+      std::printf("%s\n", dump(json).c_str());
+      continue;
+    }
+    std::string at = fmt::format("{}", row.x);
+    if (row.op == ir::Op::pow) at += fmt::format(", {}", row.y);
+    table.add({std::string(ir::info(row.op).spelling), std::string(ir::name(row.dtype)),
+               std::to_string(row.samples), fmt::format("{:.3f}", row.worst),
+               fmt::format("{:g}", row.allowed), at});
+  }
+  if (!options.json) std::fputs(table.text().c_str(), stdout);
+  return good ? kDone : kFailed;
+}
+
+}  // namespace
+
+void addSelfcheck(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = addCommand(
+      app, "selfcheck", "Tests this program: random chains of moves, or the math functions",
+      "dojo selfcheck --moves 100000 --seed 3\n  dojo selfcheck --math",
+      [options] { return options->math ? checkMath(*options) : checkMoves(*options); });
+  command->add_option("--moves", options->moves, "Moves to apply, compare and undo")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000000}))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Of programs, chains and inputs")
+      ->capture_default_str();
+  command->add_flag("--math", options->math, "The table of errors of exp, log, tanh ... in ULP");
+  command->add_flag("--exhaustive", options->exhaustive, "With --math: every f32 there is");
+  addTargetOption(*command, options->target);
+  command->add_option("--runner", options->runner, "With --math: path of another runner");
+  command->add_flag("--json", options->json, "JSON instead of tables");
+}
+
+}  // namespace dojo::cli

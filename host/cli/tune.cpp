@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/rows.h"
+#include "cli/table.h"
+#include "cli/version.h"
+#include "cli/workplace.h"
+#include "ir/print.h"
+#include "log/log.h"
+#include "search/strategy.h"
+#include "tune/peak.h"
+#include "tune/tuner.h"
+#include "tune/work.h"
+
+namespace dojo::cli {
+namespace {
+
+struct Options {
+  KernelArgs kernel;
+  MeasureArgs measure;
+  std::string log;
+  std::string strategy = "annealing";
+  std::int64_t trials = 1000;
+  double seconds = 0;
+  std::string saveTrace;
+  bool json = false;
+};
+
+std::string progressText(const search::Progress& p, std::int64_t budget, double hz) {
+  const double rate = p.seconds > 0 ? static_cast<double>(p.measured) / p.seconds : 0;
+  std::string out = fmt::format("{}/{} trials, {} a second", p.trials, budget, showNumber(rate));
+  auto time = [&](double cycles) {
+    return hz > 0 ? showSeconds(cycles / hz) : showCount(cycles) + " cycles";
+  };
+  if (p.baseline > 0) out += ", baseline " + time(p.baseline);
+  if (p.best > 0) out += ", best " + time(p.best);
+  if (p.best > 0 && p.baseline > 0) {
+    out += ", speed-up " + showNumber(p.baseline / p.best);
+  }
+  return out;
+}
+
+Json toJson(const tune::Tuned& tuned, const Options& options, const LoadedKernel& kernel,
+            const target::Target& target) {
+  Json json;
+  json["kernel"] = kernel.program.name;
+  json["shape"] = kernel.shape;
+  json["dtype"] = kernel.dtype;
+  json["target"] = target.name;
+  json["strategy"] = options.strategy;
+  json["seed"] = options.measure.seed;
+  json["end"] = search::name(tuned.end);
+  json["trials"] = tuned.trials;
+  json["failures"] = tuned.failures;
+  Json codes = Json::object();
+  for (const auto& [code, count] : tuned.failureCodes) codes[code] = count;
+  json["failure_codes"] = std::move(codes);
+  json["seconds"] = tuned.seconds;
+  json["baseline_cycles"] = tuned.baseline;
+  json["best_cycles"] = tuned.best;
+  json["speedup"] = tuned.speedup();
+  json["program"] = tuned.winner.program;
+  json["trace"] = tuned.winner.trace;
+  json["log_row"] = tuned.winner.row;
+  json["log"] = options.log;
+  json["run"] = tuned.run;
+  return json;
+}
+
+void printSplit(const tune::Tuned& tuned) {
+  if (tuned.measured == 0) return;
+  const TimeSplit& t = tuned.time;
+  const auto n = static_cast<double>(tuned.measured);
+  std::printf(
+      "a trial, on average: compile %s, transfer %s, verify %s, run %s; %s trials a second\n",
+      showSeconds(t.compile / n).c_str(), showSeconds(t.transfer / n).c_str(),
+      showSeconds(t.verify / n).c_str(), showSeconds(t.run / n).c_str(),
+      showNumber(n / tuned.seconds).c_str());
+}
+
+void printTable(const tune::Tuned& tuned, const LoadedKernel& kernel, double hz, double peak) {
+  const tune::Work work = tune::countWork(kernel.program);
+  Table table({"", ">ROW", ">CYCLES", ">TIME", ">SPREAD", ">SPEED-UP", ">GFLOP/s", ">GB/s",
+               peak > 0 ? ">OF PEAK" : ""});
+  for (std::size_t k = 0; k < tuned.finals.size(); ++k) {
+    const tune::Final& one = tuned.finals[k];
+    std::string what = k == 0 ? "winner" : one.tie ? "tie" : "";
+    if (one.plain) what += what.empty() ? "plain" : ", plain";
+    if (!one.trial.outcome.ok()) {
+      table.add({what, std::to_string(one.trial.row), one.trial.outcome.failure().code});
+      continue;
+    }
+    const Measurement& m = one.trial.outcome.measurement();
+    const double seconds = hz > 0 ? m.cycles / hz : 0;
+    std::string flops, ofPeak;
+    if (seconds > 0 && work.flops && *work.flops > 0) {
+      flops = showNumber(*work.flops / seconds / 1e9);
+      if (peak > 0) ofPeak = fmt::format("{:.0f}%", *work.flops / m.cycles / (2 * peak) * 100);
+    }
+    table.add({what, std::to_string(one.trial.row), showNumber(m.cycles),
+               seconds > 0 ? showSeconds(seconds) : "", fmt::format("{:.2g}%", m.spread * 100),
+               showNumber(tuned.baseline / m.cycles), flops,
+               seconds > 0 ? showNumber(work.bytes / seconds / 1e9) : "", ofPeak});
+  }
+  std::fputs(table.text().c_str(), stdout);
+}
+
+/// What is shown where the search didn't come to its finals.
+void printBest(const tune::Tuned& tuned, const LoadedKernel& kernel, double hz) {
+  std::printf("best so far, row %lld: %s; speed-up %s\n", static_cast<long long>(tuned.winner.row),
+              describe(tuned.winner.outcome.measurement(), kernel.program, hz).c_str(),
+              showNumber(tuned.speedup()).c_str());
+}
+
+int run(const Options& options) {
+  auto refuse = [&](const Error& error) {
+    if (options.json) std::printf("%s\n", dump(cli::toJson(error)).c_str());
+    return fail(error);
+  };
+  const std::atomic<bool>& stop = interrupted();
+  Result<target::Target> target = loadTarget(options.kernel.target, options.measure.threads);
+  if (!target.ok()) return refuse(target.error());
+  Result<LoadedKernel> kernel = loadKernel(options.kernel, *target);
+  if (!kernel.ok()) return refuse(kernel.error());
+  tune::Request request;
+  request.kernel = kernel->program.name;
+  request.shape = kernel->shape;
+  request.dtype = kernel->dtype;
+  request.plain = kernel->program;
+  request.start = kernel->start;
+  request.startTrace = kernel->trace;
+  request.strategy = options.strategy;
+  request.seed = options.measure.seed;
+  request.budget.trials = options.trials;
+  if (options.seconds > 0) request.budget.seconds = options.seconds;
+  request.coldCache = options.measure.cache == "cold";
+  request.tool = kVersion;
+  request.interrupted = &stop;
+  {
+    // A wrong name is told before anything is started.
+    search::Problem problem{request.plain, request.start, {}, &*target, request.seed, 1};
+    auto strategy = search::makeStrategy(request.strategy, problem);
+    if (!strategy.ok()) return refuse(strategy.error());
+  }
+  Result<log::Log> log = log::Log::open(options.log, log::Log::Mode::write);
+  if (!log.ok()) return refuse(log.error());
+  Result<std::unique_ptr<transport::Device>> device = tune::reach(*target, options.measure.runner);
+  if (!device.ok()) return refuse(device.error());
+  const double hz = (*device)->hello().timerHz;
+
+  ProgressLine line;
+  line.note(fmt::format(
+      "tuning {} ({}, {}) on {} by {}, seed {}, {} trials{}, log {}", request.kernel, request.shape,
+      request.dtype, target->name, request.strategy, request.seed, options.trials,
+      options.seconds > 0 ? fmt::format(" or {} s", options.seconds) : "", options.log));
+  double peak = 0;
+  const std::optional<ir::DType> dtype = ir::dtypeFromName(kernel->dtype);
+  if (Result<double> measured = tune::measurePeak(**device, *target, *dtype); measured.ok()) {
+    peak = *measured * target->harts;
+    if (hz > 0) {
+      line.note(
+          fmt::format("multiply-add peak of {}: {} GFLOP/s",
+                      target->harts == 1 ? "one hart" : fmt::format("{} harts", target->harts),
+                      showNumber(2 * peak * hz / 1e9)));
+    }
+  }
+  request.peakTermsPerTick = peak;
+  tune::TuneHooks hooks;
+  hooks.onNote = [&](const std::string& text) { line.note(text); };
+  hooks.onProgress = [&](const search::Progress& progress) {
+    line.update(progressText(progress, options.trials, hz));
+  };
+  Result<tune::Tuned> tuned = tune::tune(request, *target, **device, *log, hooks);
+  line.finish();
+  if (!tuned.ok()) return refuse(tuned.error());
+
+  const bool stopped = tuned->end == search::End::stopped;
+  int code = stopped || tuned->best == 0 ? kFailed : kDone;
+  if (!options.saveTrace.empty() && tuned->best > 0) {
+    if (Status s = writeFile(options.saveTrace, tuned->winner.trace); !s.ok()) {
+      code = fail(s.error());
+    }
+  }
+  if (options.json) {
+    std::printf("%s\n", dump(toJson(*tuned, options, *kernel, *target)).c_str());
+  } else {
+    std::printf("%lld trials, %lld failures (%s), %s\n", static_cast<long long>(tuned->trials),
+                static_cast<long long>(tuned->failures),
+                std::string(search::name(tuned->end)).c_str(), showSeconds(tuned->seconds).c_str());
+    for (const auto& [failure, count] : tuned->failureCodes) {
+      std::printf("  %lld x %s\n", static_cast<long long>(count), failure.c_str());
+    }
+    printSplit(*tuned);
+    if (!tuned->finals.empty()) {
+      printTable(*tuned, *kernel, hz, peak);
+    } else if (tuned->best > 0) {
+      printBest(*tuned, *kernel, hz);
+    }
+    if (tuned->best > 0) {
+      std::printf("\n%s\nagain: dojo replay %lld --log %s\n", tuned->winner.program.c_str(),
+                  static_cast<long long>(tuned->winner.row), options.log.c_str());
+    }
+  }
+  if (tuned->best == 0 && !stopped) {
+    std::fprintf(stderr, "dojo: no candidate could be measured\n");
+  }
+  if (stopped) std::fprintf(stderr, "dojo: stopped; the same command goes on from here\n");
+  if (tuned->deviceBusy) {
+    // A thread still waits for a kernel that doesn't return; the log is closed row by row.
+    std::fflush(stdout);
+    std::_Exit(code);
+  }
+  return code;
+}
+
+}  // namespace
+
+void addTune(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      addCommand(app, "tune", "Searches for the fastest program of a kernel by measuring",
+                 "dojo tune softmax --trials 300 --seed 7", [options] { return run(*options); });
+  addKernelOptions(*command, options->kernel);
+  addMeasureOptions(*command, options->measure);
+  addLogOption(*command, options->log);
+  std::string known;
+  for (const search::StrategyInfo& info : search::strategies()) {
+    known += (known.empty() ? "" : ", ") + std::string(info.name);
+  }
+  command->add_option("--strategy", options->strategy, known)->capture_default_str();
+  command->add_option("--trials", options->trials, "The most programs to measure")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}))
+      ->capture_default_str();
+  command->add_option("--time", options->seconds, "The most seconds to search for")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--save-trace", options->saveTrace, "Writes the winner's moves to a file");
+  command->add_flag("--json", options->json, "One JSON object on standard output");
+}
+
+}  // namespace dojo::cli

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tune/bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/process.h"
+#include "codegen/codegen.h"
+#include "ir/print.h"
+#include "link/link.h"
+#include "tune/verifier.h"
+
+namespace dojo::tune {
+namespace {
+
+/// Slots of a session that candidates are placed in; the others are for pairs.
+constexpr int kPairSlots = 2;
+/// Objects that are kept.
+constexpr std::size_t kMostObjects = 4096;
+
+/// A compiled and placed program.
+struct Placed {
+  link::Image image;
+  measure::Kernel kernel;
+};
+
+Failure failureOf(const Error& error, Stage fallback) {
+  const std::string kind = error.code.substr(0, error.code.find('.'));
+  Stage stage = fallback;
+  if (kind == "lower") stage = Stage::lower;
+  if (kind == "compile") stage = Stage::compile;
+  if (kind == "load" || error.code == "link.size") stage = Stage::load;
+  std::string detail = error.where.empty() ? error.message : error.where + ": " + error.message;
+  return {stage, error.code, std::move(detail)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<transport::Device>> reach(const target::Target& target,
+                                                 const std::string& runnerPath) {
+  Result<std::unique_ptr<transport::Transport>> transport =
+      transport::make(target.runner, runnerPath);
+  if (!transport.ok()) return transport.error();
+  transport::LinkOptions link;
+  link.helloSeconds = target.runner.helloSeconds;
+  Result<std::unique_ptr<transport::Device>> device =
+      transport::Device::open(std::move(transport).value(), link);
+  // What we do ourselves stays off the cores that are measured on.
+  if (device.ok()) keepOff((*device)->hello().cores);
+  return device;
+}
+
+std::string describedBy(const target::Target& target, int harts) {
+  return fmt::format("{} harts {}", target.hash, harts);
+}
+
+log::Fingerprint fingerprint(const target::Target& target, const transport::Device& device) {
+  const transport::Hello& hello = device.hello();
+  const transport::CounterInfo* counter = hello.counter(0);
+  log::Fingerprint out;
+  out.description = describedBy(target, target.harts);
+  out.isa = hello.isa;
+  out.clock = fmt::format("{} {:.1f} GHz", counter == nullptr ? "ticks" : counter->name,
+                          hello.timerHz / 1e9);
+  out.runner = fmt::format("{} protocol {}", hello.port, hello.version);
+  return out;
+}
+
+struct Bench::State {
+  /// A candidate on its way, in order of submission.
+  struct Job {
+    ir::Program program;
+    std::string text;
+    Stopwatch sinceSubmitted;
+    enum class Stage { waiting, compiling, placed, running, done } stage = Stage::waiting;
+    Placed placed;
+    int slot = -1;
+    Outcome outcome;
+  };
+
+  const target::Target& target;
+  BenchOptions options;
+  std::unique_ptr<measure::Session> session;
+  std::vector<std::string> sets, dropped;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::shared_ptr<Job>> jobs;
+  std::vector<int> freeSlots;
+  std::set<std::string> banned;
+  double best = std::numeric_limits<double>::infinity();
+  bool stopped = false;
+  int working = 0;  ///< Threads inside a compilation or a call.
+
+  std::mutex objectsMutex;
+  std::unordered_map<std::string, std::shared_ptr<const codegen::Object>> objects;
+
+  std::thread compiler, runner;
+
+  State(const target::Target& t, BenchOptions o) : target(t), options(std::move(o)) {}
+
+  Result<std::shared_ptr<const codegen::Object>> compile(const ir::Program& program,
+                                                         const std::string& text) {
+    {
+      const std::lock_guard lock(objectsMutex);
+      if (auto it = objects.find(text); it != objects.end()) return it->second;
+    }
+    Result<codegen::Object> object = codegen::compile(program, target);
+    if (!object.ok()) return object.error();
+    auto shared = std::make_shared<const codegen::Object>(std::move(object).value());
+    const std::lock_guard lock(objectsMutex);
+    if (objects.size() >= kMostObjects) objects.clear();
+    objects.emplace(text, shared);
+    return shared;
+  }
+
+  Result<Placed> place(const ir::Program& program, const std::string& text, int slot) {
+    Result<std::shared_ptr<const codegen::Object>> object = compile(program, text);
+    if (!object.ok()) return object.error();
+    const measure::CodeSlot at = session->slot(slot);
+    Result<link::Image> image =
+        link::place((*object)->bytes, codegen::kEntry, at.base, at.capacity, session->symbols());
+    if (!image.ok()) return image.error();
+    Placed out;
+    out.image = std::move(image).value();
+    out.kernel.slot = slot;
+    out.kernel.entry = out.image.entry;
+    for (const codegen::AbiBuffer& buffer : codegen::abi(program)) {
+      if (!program.buffer(buffer.id).isArgument()) out.kernel.scratchBytes.push_back(buffer.bytes);
+    }
+    return out;
+  }
+
+  void compileLoop() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      std::shared_ptr<Job> job;
+      changed.wait(lock, [&] {
+        if (stopped) return true;
+        if (freeSlots.empty()) return false;
+        auto it = std::find_if(jobs.begin(), jobs.end(),
+                               [](const auto& j) { return j->stage == Job::Stage::waiting; });
+        if (it != jobs.end()) job = *it;
+        return job != nullptr;
+      });
+      if (stopped) return;
+      job->stage = Job::Stage::compiling;
+      if (banned.contains(job->text)) {
+        job->outcome.result =
+            Failure{Stage::run, "run.banned",
+                    "this program took the device down twice and isn't run again"};
+        job->stage = Job::Stage::done;
+        changed.notify_all();
+        continue;
+      }
+      job->slot = freeSlots.back();
+      freeSlots.pop_back();
+      ++working;
+      lock.unlock();
+      Stopwatch watch;
+      Result<Placed> placed = place(job->program, job->text, job->slot);
+      const double seconds = watch.seconds();
+      lock.lock();
+      --working;
+      job->outcome.time.compile = seconds;
+      if (placed.ok()) {
+        job->placed = std::move(placed).value();
+        job->placed.kernel.bytes = job->placed.image.bytes;
+        job->stage = Job::Stage::placed;
+      } else {
+        job->outcome.result = failureOf(placed.error(), Stage::compile);
+        job->stage = Job::Stage::done;
+        freeSlots.push_back(job->slot);
+      }
+      changed.notify_all();
+    }
+  }
+
+  void runLoop() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      std::shared_ptr<Job> job;
+      changed.wait(lock, [&] {
+        if (stopped) return true;
+        auto it = std::find_if(jobs.begin(), jobs.end(),
+                               [](const auto& j) { return j->stage != Job::Stage::done; });
+        // In order: the device waits for the oldest.
+        if (it != jobs.end() && (*it)->stage == Job::Stage::placed) job = *it;
+        return job != nullptr;
+      });
+      if (stopped) return;
+      job->stage = Job::Stage::running;
+      const measure::Race race{best * options.raceFactor};
+      ++working;
+      lock.unlock();
+      Outcome outcome = session->evaluate(job->placed.kernel, race);
+      lock.lock();
+      --working;
+      outcome.time.compile = job->outcome.time.compile;
+      const TimeSplit& time = outcome.time;
+      outcome.time.queue = std::max(0.0, job->sinceSubmitted.seconds() - time.compile -
+                                             time.transfer - time.verify - time.run);
+      if (outcome.ok() && !outcome.measurement().censored && outcome.measurement().score > 0) {
+        best = std::min(best, outcome.measurement().score);
+      }
+      job->outcome = std::move(outcome);
+      job->stage = Job::Stage::done;
+      freeSlots.push_back(job->slot);
+      changed.notify_all();
+    }
+  }
+};
+
+Bench::Bench(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+Result<std::unique_ptr<Bench>> Bench::open(const ir::Program& program, const target::Target& target,
+                                           transport::Device& device, const BenchOptions& options) {
+  Result<Verifier> verifier = makeVerifier(program, options.seed);
+  if (!verifier.ok()) return verifier.error();
+  measure::Options measuring;
+  measuring.coldCache = options.coldCache;
+  measuring.harts = options.harts;
+  measuring.limitSeconds = target.runner.callSeconds;
+  measuring.seed = options.seed;
+  Result<std::unique_ptr<measure::Session>> session = measure::Session::open(
+      device, target, program, verifier->inputs, verifier->compare, measuring);
+  if (!session.ok()) return session.error();
+  auto state = std::make_shared<State>(target, options);
+  state->session = std::move(session).value();
+  state->sets = verifier->names;
+  state->dropped = verifier->dropped;
+  for (int slot = state->session->slots() - 1; slot >= kPairSlots; --slot) {
+    state->freeSlots.push_back(slot);
+  }
+  // The threads hold the state, not the bench: see the destructor.
+  state->compiler = std::thread([state] { state->compileLoop(); });
+  state->runner = std::thread([state] { state->runLoop(); });
+  return std::unique_ptr<Bench>(new Bench(state));
+}
+
+Bench::~Bench() {
+  stop();
+  state_->compiler.join();
+  state_->runner.join();
+}
+
+int Bench::depth() const { return state_->options.depth; }
+
+void Bench::submit(const search::Candidate& candidate) {
+  auto job = std::make_shared<State::Job>();
+  job->program = candidate.program;
+  job->text = candidate.text;
+  const std::lock_guard lock(state_->mutex);
+  state_->jobs.push_back(std::move(job));
+  state_->changed.notify_all();
+}
+
+std::optional<Outcome> Bench::next() {
+  std::unique_lock lock(state_->mutex);
+  State& s = *state_;
+  DOJO_CHECK(s.stopped || !s.jobs.empty(), "nothing was submitted");
+  while (!s.stopped && s.jobs.front()->stage != State::Job::Stage::done) {
+    // The flag is set by a signal handler, which can't wake anybody.
+    s.changed.wait_for(lock, std::chrono::milliseconds(50));
+    const std::atomic<bool>* interrupted = s.options.interrupted;
+    if (interrupted != nullptr && interrupted->load()) {
+      s.stopped = true;
+      s.changed.notify_all();
+    }
+  }
+  if (s.stopped) return std::nullopt;
+  Outcome outcome = std::move(s.jobs.front()->outcome);
+  s.jobs.pop_front();
+  return outcome;
+}
+
+void Bench::stop() {
+  const std::lock_guard lock(state_->mutex);
+  state_->stopped = true;
+  state_->changed.notify_all();
+}
+
+bool Bench::idle(double seconds) {
+  Stopwatch watch;
+  while (true) {
+    {
+      const std::lock_guard lock(state_->mutex);
+      if (state_->working == 0) return true;
+    }
+    if (watch.seconds() > seconds) return false;
+    systemClock().sleep(0.01);
+  }
+}
+
+void Bench::ban(const std::string& text) {
+  const std::lock_guard lock(state_->mutex);
+  state_->banned.insert(text);
+}
+
+void Bench::setLeastCycles(double ticks) { state_->session->setLeastCycles(ticks); }
+
+void Bench::setBest(double score) {
+  const std::lock_guard lock(state_->mutex);
+  state_->best = std::min(state_->best, score);
+}
+
+const std::vector<std::string>& Bench::inputSets() const { return state_->sets; }
+const std::vector<std::string>& Bench::droppedSets() const { return state_->dropped; }
+
+Result<measure::Pairing> Bench::compare(const ir::Program& a, const ir::Program& b, int pairs) {
+  Result<Placed> first = state_->place(a, ir::print(a), 0);
+  if (!first.ok()) return first.error();
+  Result<Placed> second = state_->place(b, ir::print(b), 1);
+  if (!second.ok()) return second.error();
+  first->kernel.bytes = first->image.bytes;
+  second->kernel.bytes = second->image.bytes;
+  return state_->session->compareAB(first->kernel, second->kernel, pairs);
+}
+
+}  // namespace dojo::tune

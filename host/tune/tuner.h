@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// Tunes a kernel on a device: search, log and bench put together.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/outcome.h"
+#include "base/result.h"
+#include "log/log.h"
+#include "moves/move.h"
+#include "search/search.h"
+#include "target/target.h"
+#include "transport/device.h"
+
+namespace dojo::tune {
+
+struct Request {
+  std::string kernel, shape, dtype;
+  ir::Program plain;
+  ir::Program start;        ///< Where the search starts; mostly `plain`.
+  moves::Trace startTrace;  ///< From `plain` to `start`.
+  std::string strategy = "annealing";
+  std::uint64_t seed = 1;
+  search::Budget budget;
+  bool coldCache = false;
+  std::string tool;  ///< Version of this program.
+  /// Multiply-adds per tick that the device can do at most; 0: not known. What beats it by far is
+  /// a fault of the measurement.
+  double peakTermsPerTick = 0;
+  const std::atomic<bool>* interrupted = nullptr;  ///< Set: end soon, with what there is.
+};
+
+/// One of the best, measured again with new inputs.
+struct Final {
+  log::Trial trial;
+  bool plain = false;
+  bool tie = false;  ///< Not certainly slower than the winner.
+};
+
+struct Tuned {
+  search::End end = search::End::trials;
+  std::string run;  ///< Id of the run in the log.
+  std::int64_t trials = 0, measured = 0, failures = 0;
+  std::map<std::string, std::int64_t> failureCodes;
+  double seconds = 0;   ///< Of this process.
+  TimeSplit time;       ///< Of all trials that were measured in this process.
+  double baseline = 0;  ///< Cycles of the plain program; 0: it failed.
+  double best = 0;      ///< Cycles of the winner; 0: nothing could be measured.
+  double spread = 0;    ///< Of the winner.
+  log::Trial winner;
+  std::vector<Final> finals;  ///< The winner first; empty where the search was stopped.
+  /// After a stop: a kernel that hasn't returned still holds the device, and a thread of ours waits
+  /// for it. Leave by std::_Exit.
+  bool deviceBusy = false;
+
+  [[nodiscard]] double speedup() const { return best > 0 ? baseline / best : 0; }
+};
+
+struct TuneHooks {
+  /// What is going on, as a sentence.
+  std::function<void(const std::string&)> onNote;
+  std::function<void(const search::Progress&)> onProgress;
+};
+
+/// Continues the run with the same settings where the log has one. The winner is never slower than
+/// the plain program. `target.harts` harts run a candidate. Errors: as Bench, Log and Search.
+[[nodiscard]] Result<Tuned> tune(const Request& request, const target::Target& target,
+                                 transport::Device& device, log::Log& log, const TuneHooks& hooks);
+
+/// The settings under which a request is logged.
+[[nodiscard]] log::RunSettings settingsOf(const Request& request, const target::Target& target,
+                                          const transport::Device& device);
+
+}  // namespace dojo::tune
