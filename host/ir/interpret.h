@@ -35,10 +35,10 @@ struct InterpretOptions {
 };
 
 /// Runs `program` on `arguments` (one a non-tmp buffer, in order; outs are ignored on entry) in the
-/// arithmetic of the dtypes (numeric.h). `program` must pass checkStructure. Returns all arguments
-/// after the run. Errors: "interpret.bounds", "interpret.unwritten", "interpret.unwritten-out",
-/// "interpret.division", "interpret.budget" with the line; "interpret.arguments",
-/// "interpret.value-range" with the argument.
+/// arithmetic of the dtypes (numeric.h). Returns all arguments after the run. Errors:
+/// "interpret.bounds", "interpret.unwritten", "interpret.unwritten-out", "interpret.division",
+/// "interpret.budget" with the line; "interpret.arguments", "interpret.value-range" with the
+/// argument; "check.structure".
 [[nodiscard]] Result<std::vector<Tensor>> interpret(const Program& program,
                                                     const std::vector<Tensor>& arguments,
                                                     const InterpretOptions& options = {});
@@ -58,11 +58,13 @@ struct Bounded {
 };
 
 /// Runs in wider arithmetic (double for f32 and narrower, double-double for f64) and carries for
-/// each value the error that allowed rewrites and roundings may cause (measuring.md): propagated
-/// error plus the rounding of each operation, (n+1) u sum|t| for a sum of n terms in any order, the
-/// allowed ULPs of functions, the smallest subnormal. Integer outputs have bound 0. Returns one
-/// array for each argument, empty for `in`, in storage order (unused elements have an infinite
-/// bound).
+/// each value the error that allowed rewrites and roundings may cause (reference_estimate.h,
+/// measuring.md): propagated error plus the rounding of each operation, (n+1) u sum|t| for a sum of
+/// n terms in any order (nothing where no order needs rounding), the allowed ULPs of functions, the
+/// smallest subnormal. Integers that no uncertain comparison or cast decides have bound 0. Returns
+/// one array for each argument, empty for `in`, in storage order (unused elements have an infinite
+/// bound). Expects a valid program (check.h); of reads of unwritten elements it makes infinite
+/// bounds. Errors: as interpret(), but for "interpret.unwritten*" and "interpret.budget".
 [[nodiscard]] Result<std::vector<std::vector<Bounded>>> reference(
     const Program& program, const std::vector<Tensor>& arguments);
 

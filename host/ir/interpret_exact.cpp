@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "ir/check.h"
 #include "ir/interpret.h"
 #include "ir/interpret_field.h"
 #include "ir/interpret_storage.h"
@@ -179,6 +180,7 @@ std::optional<Number> Field::evaluate(Op op, DType type, Number a, Number b, Num
 Result<std::vector<std::vector<std::uint64_t>>> interpretExact(const Program& program,
                                                                std::uint64_t inputSeed,
                                                                const InterpretOptions& options) {
+  if (Status status = checkStructure(program); !status) return status.error();
   const Field arithmetic;
   Machine machine(program, arithmetic, options);
   const std::vector<BufferId> ids = argumentsOf(program);

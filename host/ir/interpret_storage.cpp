@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "ir/check.h"
 #include "ir/numeric.h"
 
 namespace dojo::ir {
@@ -77,6 +78,7 @@ Status checkValues(const Buffer& buffer, const Tensor& tensor) {
 }  // namespace
 
 Status checkArguments(const Program& program, const std::vector<Tensor>& arguments) {
+  if (Status status = checkStructure(program); !status) return status;
   const std::vector<BufferId> ids = argumentsOf(program);
   if (ids.size() != arguments.size()) {
     return Error{"interpret.arguments",

@@ -37,8 +37,9 @@ void forEachElement(const Buffer& buffer, const F& fn) {
 /// Positions of the arguments in Program::buffers, in order.
 [[nodiscard]] std::vector<BufferId> argumentsOf(const Program& program);
 
-/// One tensor an argument, of the right dtype and size, index buffers within their declared values.
-/// Errors: "interpret.arguments", "interpret.value-range".
+/// The program is structurally valid, and there is one tensor an argument, of the right dtype and
+/// size, index buffers within their declared values. Errors: "check.structure",
+/// "interpret.arguments", "interpret.value-range".
 [[nodiscard]] Status checkArguments(const Program& program, const std::vector<Tensor>& arguments);
 
 /// Well mixed bits of a position in a stream of random numbers.
