@@ -47,6 +47,14 @@ Result<Compilation> build(const ir::Program& program, const target::Target& targ
   const Plan plan = makePlan(program, target);
   Emitter emitter(*compilation.module, program, plan, factsOf(**machine, target));
   if (Status emitted = emitter.run(); !emitted) return emitted.error();
+  for (const llvm::Function& function : *compilation.module) {
+    if (function.getIntrinsicID() == llvm::Intrinsic::fma && !target.vector.fma) {
+      return Error{"compile.unsupported",
+                   "target " + target.name +
+                       " has no fused multiply-add, which a function of the program needs",
+                   "", ""};
+    }
+  }
   return compilation;
 }
 

@@ -22,21 +22,24 @@ void Emitter::parallel(const ir::Node& node) {
     variables.push_back(depth);
     captured.push_back(variables_[depth].scalar);
   }
-  std::vector<ir::BufferId> stacks;
-  std::vector<std::pair<ir::BufferId, int>> slots;
+  struct Shared {
+    ir::BufferId buffer;
+    int slot;  ///< -1: the address of a stack buffer.
+  };
+  std::vector<Shared> shared;
   for (ir::BufferId id = 0; id < static_cast<ir::BufferId>(program_.buffers.size()); ++id) {
     const BufferPlan& plan = plan_.buffers[static_cast<std::size_t>(id)];
     const bool inside = plan.home.parallel == &node;
     if (plan.kind == BufferPlan::Kind::passed || inside || !ir::mentionsBuffer(node, id)) continue;
     if (plan.kind == BufferPlan::Kind::stack) {
-      stacks.push_back(id);
+      shared.push_back({id, -1});
       captured.push_back(base(id));
       continue;
     }
     for (std::size_t k = 0; k < plan.slots.size(); ++k) {
       llvm::AllocaInst* from = state_.slots[static_cast<std::size_t>(id)][k];
       if (from == nullptr) continue;
-      slots.emplace_back(id, static_cast<int>(k));
+      shared.push_back({id, static_cast<int>(k)});
       captured.push_back(b_.CreateLoad(from->getAllocatedType(), from));
     }
   }
@@ -79,11 +82,13 @@ void Emitter::parallel(const ir::Node& node) {
     variables_[depth].scalar = next("i" + llvm::Twine(depth));
     variables_[depth].frame = 0;
   }
-  for (const ir::BufferId id : stacks) {
-    state_.bases[static_cast<std::size_t>(id)] = next(program_.buffer(id).name);
-  }
-  for (const auto& [id, index] : slots) {
-    b_.CreateStore(next(program_.buffer(id).name), slot(id, index));
+  for (const Shared& one : shared) {
+    Value* value = next(program_.buffer(one.buffer).name);
+    if (one.slot < 0) {
+      state_.bases[static_cast<std::size_t>(one.buffer)] = value;
+    } else {
+      b_.CreateStore(value, slot(one.buffer, one.slot));
+    }
   }
   // Partial addresses follow what was loaded here.
   llvm::BasicBlock& entry = bodyFunction->getEntryBlock();

@@ -162,7 +162,8 @@ Result<Image> place(const std::vector<std::byte>& object, const std::string& ent
   const llvm::MemoryBufferRef bytes(
       llvm::StringRef(reinterpret_cast<const char*>(object.data()), object.size()), "kernel");
 #if LLVM_VERSION_MAJOR >= 20
-  auto graph = jl::createLinkGraphFromObject(bytes, std::make_shared<orc::SymbolStringPool>());
+  const auto names = std::make_shared<orc::SymbolStringPool>();  // Outlives all that link() makes.
+  auto graph = jl::createLinkGraphFromObject(bytes, names);
 #else
   auto graph = jl::createLinkGraphFromObject(bytes);
 #endif

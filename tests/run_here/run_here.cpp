@@ -96,16 +96,4 @@ bool CallBuffers::guardsIntact() const {
   });
 }
 
-Result<std::vector<ir::Tensor>> runHere(const ir::Program& program, const target::Target& target,
-                                        const std::vector<ir::Tensor>& arguments) {
-  const Result<codegen::Object> object = codegen::compile(program, target);
-  if (!object) return object.error();
-  const Result<Loaded> loaded = Loaded::load(object->bytes);
-  if (!loaded) return loaded.error();
-  const CallBuffers buffers(program, arguments);
-  loaded->call(buffers.pointers());
-  if (!buffers.guardsIntact()) return Error{"test.guards", "wrote outside a buffer", "", ""};
-  return buffers.arguments();
-}
-
 }  // namespace dojo::test

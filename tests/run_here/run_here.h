@@ -13,7 +13,6 @@
 #include "ir/program.h"
 #include "link/link.h"
 #include "protocol/abi.h"
-#include "target/target.h"
 
 namespace dojo::test {
 
@@ -55,10 +54,5 @@ class CallBuffers {
   std::vector<Block> blocks_;
   std::vector<void*> pointers_;
 };
-
-/// Compiles, places and calls. Errors as those report them, and "test.guards".
-[[nodiscard]] Result<std::vector<ir::Tensor>> runHere(const ir::Program& program,
-                                                      const target::Target& target,
-                                                      const std::vector<ir::Tensor>& arguments);
 
 }  // namespace dojo::test

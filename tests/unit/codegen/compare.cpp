@@ -27,16 +27,31 @@ bool close(ir::DType dtype, const ir::Tensor& a, const ir::Tensor& b, std::int64
   return std::abs(x - y) <= ulps * unit;
 }
 
-void compare(const ir::Program& program, const std::vector<ir::Tensor>& inputs, double ulps) {
+bool within(const ir::Bounded& bounded, const ir::Tensor& got, std::int64_t element) {
+  if (std::isinf(bounded.bound)) return true;
+  return std::abs(ir::loadAsDouble(got, element) - bounded.value) <= bounded.bound;
+}
+
+void compare(const ir::Program& program, const Loaded& kernel,
+             const std::vector<ir::Tensor>& inputs, double ulps) {
   const auto expected = ir::interpret(program, inputs);
   REQUIRE((expected.ok() ? "" : expected.error().text()) == "");
-  const auto actual = runHere(program, host(), inputs);
-  REQUIRE((actual.ok() ? "" : actual.error().text()) == "");
+  std::vector<std::vector<ir::Bounded>> bounds(inputs.size());
+  if (ulps == kCarried) {
+    auto reference = ir::reference(program, inputs);
+    REQUIRE((reference.ok() ? "" : reference.error().text()) == "");
+    bounds = std::move(reference).value();
+  }
+  const CallBuffers buffers(program, inputs);
+  kernel.call(buffers.pointers());
+  REQUIRE(buffers.guardsIntact());
+  const std::vector<ir::Tensor> actual = buffers.arguments();
   std::size_t argument = 0;
   for (const ir::Buffer& buffer : program.buffers) {
     if (!buffer.isArgument()) continue;
     const ir::Tensor& want = (*expected)[argument];
-    const ir::Tensor& got = (*actual)[argument++];
+    const ir::Tensor& got = actual[argument];
+    const std::vector<ir::Bounded>& bound = bounds[argument++];
     if (buffer.role == ir::Role::in) {
       REQUIRE(want.bytes == got.bytes);
       continue;
@@ -44,7 +59,10 @@ void compare(const ir::Program& program, const std::vector<ir::Tensor>& inputs, 
     bool padded = false;
     for (const ir::Dim& dim : buffer.dims) padded = padded || dim.pad > 0;
     for (std::int64_t i = 0; i < buffer.storageElements() && !padded; ++i) {
-      if (close(buffer.dtype, want, got, i, ulps)) continue;
+      if (bound.empty() ? close(buffer.dtype, want, got, i, ulps)
+                        : within(bound[static_cast<std::size_t>(i)], got, i)) {
+        continue;
+      }
       FAIL(buffer.name << "[" << i << "] is " << ir::loadAsDouble(got, i) << ", expected "
                        << ir::loadAsDouble(want, i));
     }
@@ -68,20 +86,26 @@ ir::Program program(std::string_view text) {
   return std::move(parsed).value().program;
 }
 
-void agrees(std::string_view text, double ulps) {
+void agrees(std::string_view text, double ulps, const target::Target* target) {
+  if (target == nullptr) target = &host();
   INFO(text);
   const ir::Program parsed = program(text);
-  const auto llvm = codegen::llvmText(parsed, host());
+  const auto llvm = codegen::llvmText(parsed, *target);
   REQUIRE((llvm.ok() ? "" : llvm.error().text()) == "");
   INFO(*llvm);
+  const auto object = codegen::compile(parsed, *target);
+  REQUIRE((object.ok() ? "" : object.error().text()) == "");
+  const auto kernel = Loaded::load(object->bytes);  // Finds no function but the runner's services.
+  REQUIRE((kernel.ok() ? "" : kernel.error().text()) == "");
   for (const ir::InputSet set : {ir::InputSet::uniform, ir::InputSet::awkward}) {
-    compare(parsed, ir::makeInputs(parsed, set, 1), ulps);
+    compare(parsed, *kernel, ir::makeInputs(parsed, set, 1), ulps);
   }
 }
 
-void refuses(std::string_view text, std::string_view code) {
+void refuses(std::string_view text, std::string_view code, const target::Target* target) {
+  if (target == nullptr) target = &host();
   INFO(text);
-  const Status status = moves::lowerable(program(text), host());
+  const Status status = moves::lowerable(program(text), *target);
   REQUIRE(!status);
   CHECK(status.error().code == code);
 }

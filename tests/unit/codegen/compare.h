@@ -13,13 +13,15 @@ namespace dojo::test {
 
 /// The target "host", read once.
 [[nodiscard]] const target::Target& host();
+/// Instead of a number of ulps: within the error bound that the reference carries.
+constexpr double kCarried = -1;
 /// Parses (requires).
 [[nodiscard]] ir::Program program(std::string_view text);
 /// Requires that the text compiles and that every element of every argument is what the
 /// interpreter gives: integers exactly; floats within `ulps` of the larger of the two, NaN with
-/// NaN. Runs on several input sets.
-void agrees(std::string_view text, double ulps = 0);
+/// NaN. Runs on several input sets. nullptr: the host.
+void agrees(std::string_view text, double ulps = 0, const target::Target* target = nullptr);
 /// Requires that lowering refuses the text with this code.
-void refuses(std::string_view text, std::string_view code);
+void refuses(std::string_view text, std::string_view code, const target::Target* target = nullptr);
 
 }  // namespace dojo::test
