@@ -15,9 +15,14 @@ namespace {
 
 using transport::put;
 
-/// On both sides of a buffer. Not a power of two, so that buffers of whole pages don't all begin at
-/// the same offset in a page, where loads would wait for unrelated stores.
+/// On both sides of a buffer.
 constexpr std::uint64_t kGuardBytes = std::uint64_t{5} * DOJO_BUFFER_ALIGN;
+/// A load waits for an earlier store that it has nothing to do with where their addresses agree in
+/// the lowest bits. So the n-th buffer of a set begins this far below the offset in a page at which
+/// the one before it does: a loop that writes a later buffer meets what it reads of an earlier one
+/// only most of a page ahead, and the other way round not within some hundred elements.
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kStagger = std::uint64_t{13} * DOJO_BUFFER_ALIGN;
 /// Room for one argument table.
 constexpr std::uint32_t kTableBytes = 1024;
 
@@ -40,8 +45,11 @@ Status Layout::take(std::uint64_t bytes, std::uint64_t align, std::uint64_t& add
   return {};
 }
 
-Status Layout::allocate(Place& place) {
+Status Layout::allocate(Place& place, std::size_t index) {
   std::uint64_t start = 0;
+  const std::uint64_t offset = (kPage - index * kStagger % kPage) % kPage;
+  const std::uint64_t from = base_ + used_ + kGuardBytes;
+  used_ += (offset + kPage - from % kPage) % kPage;
   const std::uint64_t body = roundUp(place.bytes, DOJO_BUFFER_ALIGN);
   Status taken = take(body + 2 * kGuardBytes, DOJO_BUFFER_ALIGN, start);
   place.address = start + kGuardBytes;
@@ -92,10 +100,10 @@ Result<std::unique_ptr<Layout>> Layout::make(transport::Device& device, const ir
       DOJO_CHECK(place.input.size() == place.bytes, "a tensor differs from its buffer in size");
       if (place.role == ir::Role::inout && taken) {
         Place copy = place;
-        taken = layout->allocate(copy);
+        taken = layout->allocate(copy, index);
         place.pristine = copy.address;
       }
-      if (taken) taken = layout->allocate(place);
+      if (taken) taken = layout->allocate(place, index);
       places.push_back(std::move(place));
     }
   }
@@ -143,7 +151,7 @@ Status Layout::placeScratch(const std::vector<std::int64_t>& bytes) {
                 .role = ir::Role::tmp,
                 .bytes = static_cast<std::uint64_t>(bytes[i]),
                 .input = {}};
-    if (Status taken = allocate(place); !taken) return taken;
+    if (Status taken = allocate(place, sets_.front().size() + i); !taken) return taken;
     if (Status written = writeGuards(place); !written) return written;
     scratch_.push_back(std::move(place));
   }

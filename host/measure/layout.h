@@ -54,7 +54,8 @@ class Layout {
   };
 
   Layout(transport::Device& device, std::uint64_t seed) : device_(&device), seed_(seed) {}
-  [[nodiscard]] Status allocate(Place& place);
+  /// `index`: of the buffer among those that the kernel is given.
+  [[nodiscard]] Status allocate(Place& place, std::size_t index);
   [[nodiscard]] Status take(std::uint64_t bytes, std::uint64_t align, std::uint64_t& address);
   [[nodiscard]] Status writeGuards(const Place& place);
   [[nodiscard]] Status checkGuards(const Place& place);
