@@ -47,6 +47,9 @@ class StructureCheck {
     for (const Dim& dim : buffer.dims) {
       if (dim.extent < 1) return fmt::format("has a dim of {} elements", dim.extent);
       if (dim.fold < 0 || dim.pad < 0) return "has a negative fold or pad";
+      if (dim.fold > 1 && dim.fold >= dim.extent) {
+        return fmt::format("folds {} elements into {}", dim.extent, dim.fold);
+      }
       if (dim.fold > 0 && buffer.isArgument()) {
         return "is an argument, whose elements all need storage, but folds a dim";
       }

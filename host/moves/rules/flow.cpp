@@ -386,15 +386,16 @@ std::optional<Definition> definitionOf(const ir::Accesses& accesses, const Site&
   return std::nullopt;
 }
 
-const Site* foldHarms(const ir::Accesses& accesses, ir::BufferId buffer, int dim, std::int64_t fold,
-                      bool everyReadDefined) {
+const Site* foldHarms(const ir::Accesses& accesses, ir::BufferId buffer, int dim,
+                      std::int64_t fold) {
   const ir::Program& program = accesses.program();
+  // A dim with one index has one element either way.
+  if (program.buffer(buffer).dims[at(dim)].extent == 1) return nullptr;
   const std::vector<const Site*> sites = accesses.of(buffer);
   for (const Site* read : sites) {
     if (read->touch != ir::Touch::read) continue;
-    const std::optional<Definition> definition = definitionOf(accesses, *read, 0, dim);
-    if (!definition && everyReadDefined) return read;
-    const Definition from = definition.value_or(Definition{0, 0});
+    // A valid program has written the value at some time before.
+    const Definition from = definitionOf(accesses, *read, 0, dim).value_or(Definition{0, 0});
     for (const Site* write : sites) {
       if (write->touch != ir::Touch::write) continue;
       if (write->path.size() <= at(from.fixed) ||

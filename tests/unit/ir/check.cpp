@@ -309,4 +309,8 @@ TEST_CASE("structure is checked") {
   CHECK(structureOf("kernel k\nin x i8 [8]\nout y i8 [8]\n\n8\n| y[{0}] = exp(x[{0}])\n")
             .error()
             .text() == "line 6: exp doesn't exist for i8 [check.structure]");
+  CHECK(structureOf("kernel k\nout y f32 [2]\ntmp t f32 [2~2]\n\n2\n| t[{0}] = 0\n| y[{0}] = "
+                    "t[{0}]\n")
+            .error()
+            .message == "buffer t folds 2 elements into 2");
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// Moves that were wrong once, as random play found them: MoveFailure::text() without the result.
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "ir/parse.h"
+#include "ir/print.h"
+#include "proof/prove_moves.h"
+#include "support/some_target.h"
+
+using namespace dojo;
+
+namespace {
+
+const std::vector<std::string> kCases = {
+    R"(# undo: the way back (materialize_dim t0 0) is refused
+kernel random
+in  x f64 [1]
+out y f64 [1]
+out z f64 [1]
+tmp t0 f64 [1]
+
+1
+| t0[{0}] = x[{0}]
+| y[{0}] = t0[-{0}]
+1
+| z[{0}] = t0[{0}]
+
+# move
+reuse_dim t0 0
+)",
+};
+
+}  // namespace
+
+TEST_CASE("moves that were wrong once") {
+  const target::Target target = test::someTarget();
+  for (const std::string& text : kCases) {
+    INFO(text);
+    const std::size_t mark = text.find("# move\n");
+    REQUIRE(mark != std::string::npos);
+    const auto parsed = ir::parse(text.substr(0, mark));
+    REQUIRE((parsed ? "" : parsed.error().text()) == std::string());
+    const auto move = moves::parseMove(text.substr(mark + 7, text.find('\n', mark + 7) - mark - 7));
+    REQUIRE(move);
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const proof::StepResult step = proof::proveStep(parsed->program, target, *move, seed);
+      // A move that was wrong may be refused instead.
+      if (!step.flaw || *step.flaw == proof::Flaw::refused) continue;
+      FAIL(proof::name(*step.flaw) << ": " << step.detail);
+    }
+  }
+}
