@@ -33,11 +33,11 @@ constexpr int kEveryDim = -2;
                                                      const ir::Site& read, int leastFixed = 0,
                                                      int exactDim = -1);
 
-/// Proves that for every read of `buffer` the value is the same whether dim `dim` has a storage
-/// element for each index or `fold` of them. Returns the read for which that failed, or nullptr.
-/// `everyReadDefined`: also proves that each index that is read was written before.
+/// Proves, for a valid program, that for every read of `buffer` the value is the same whether dim
+/// `dim` has a storage element for each index or `fold` of them; the program may have either.
+/// Returns the read for which that failed, or nullptr.
 [[nodiscard]] const ir::Site* foldHarms(const ir::Accesses& accesses, ir::BufferId buffer, int dim,
-                                        std::int64_t fold, bool everyReadDefined);
+                                        std::int64_t fold);
 
 /// True where the sites, in every iteration of the scopes at depths < `fixed`, together touch each
 /// element of `box` (in logical indices): no guards, no gaps.

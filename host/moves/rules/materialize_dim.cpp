@@ -70,8 +70,7 @@ tmp t f32 [64]
     if (dim.extent + dim.pad > ir::kMaxElements / others / ir::sizeBytes(buffer.dtype)) {
       return refuse("move.size", "'" + buffer.name + "' would be too large");
     }
-    const ir::Site* harmed =
-        foldHarms(state.accesses(), id, static_cast<int>(d), dim.fold, /*everyReadDefined=*/true);
+    const ir::Site* harmed = foldHarms(state.accesses(), id, static_cast<int>(d), dim.fold);
     if (harmed != nullptr) {
       return refuse(
           "move.dependence",

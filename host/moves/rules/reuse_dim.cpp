@@ -77,8 +77,7 @@ tmp t f32 [~64]
       return refuse("move.arguments", "the storage kept must be 1 or less than the dim's extent, " +
                                           std::to_string(dim.extent));
     }
-    const ir::Site* harmed =
-        foldHarms(state.accesses(), id, static_cast<int>(d), fold, /*everyReadDefined=*/false);
+    const ir::Site* harmed = foldHarms(state.accesses(), id, static_cast<int>(d), fold);
     if (harmed != nullptr) {
       return refuse("move.dependence",
                     "the value read here may be overwritten before: its storage would be shared "
