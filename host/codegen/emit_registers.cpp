@@ -61,52 +61,52 @@ bool allSame(const llvm::SmallVector<ElementPlace, 16>& places) {
 
 }  // namespace
 
+Emitter::Value* Emitter::loadSlot(ir::BufferId buffer, int index) {
+  llvm::AllocaInst* from = slot(buffer, index);
+  return b_.CreateLoad(from->getAllocatedType(), from);
+}
+
 Emitter::Value* Emitter::readRegister(const ir::Access& access, const Piece* piece) {
   const auto places = placesOf(access, piece);
   const BufferPlan& plan = plan_.buffers[static_cast<std::size_t>(access.buffer)];
-  const auto load = [&](int index) -> Value* {
-    llvm::AllocaInst* from = slot(access.buffer, index);
-    return b_.CreateLoad(from->getAllocatedType(), from);
-  };
   const Slot& first = plan.slots[static_cast<std::size_t>(places[0].slot)];
   const bool moves = piece != nullptr &&
                      (piece->chunk->active > 1 || plan.home.vector != nullptr) &&
                      (!allSame(places) || plan.home.vector != nullptr);
   if (!moves) {
-    Value* value = load(places[0].slot);
+    Value* value = loadSlot(access.buffer, places[0].slot);
     return first.width == 0
                ? value
                : b_.CreateExtractElement(value, static_cast<std::uint64_t>(places[0].lane));
   }
   const unsigned width = piece->chunk->width;
-  if (inPlace(places, first, width)) return load(places[0].slot);
+  if (inPlace(places, first, width)) return loadSlot(access.buffer, places[0].slot);
 
+  if (Value* found = column(access.buffer, places, width)) return found;
   Value* result = llvm::PoisonValue::get(
       llvm::FixedVectorType::get(numbers_.held(program_.buffer(access.buffer).dtype), width));
   std::vector<bool> done(places.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (done[i]) continue;
     const int from = places[i].slot;
-    const Slot& shape = plan.slots[static_cast<std::size_t>(from)];
-    Value* value = load(from);
-    if (shape.width == 0) {
-      for (std::size_t k = i; k < places.size(); ++k) {
-        if (places[k].slot != from) continue;
-        done[k] = true;
-        result = b_.CreateInsertElement(result, value, static_cast<std::uint64_t>(k));
-      }
-      continue;
-    }
+    Value* value = loadSlot(access.buffer, from);
+    const unsigned slotWidth = plan.slots[static_cast<std::size_t>(from)].width;
     llvm::SmallVector<int, 64> pick(width, -1);
     llvm::SmallVector<int, 64> blend(width);
     for (unsigned k = 0; k < width; ++k) blend[k] = static_cast<int>(k);
     for (std::size_t k = i; k < places.size(); ++k) {
       if (places[k].slot != from) continue;
       done[k] = true;
-      pick[k] = places[k].lane;
-      blend[k] = static_cast<int>(width + k);
+      const int lane = places[k].lane;
+      pick[k] = lane;
+      blend[k] = static_cast<int>(width) + (slotWidth == width ? lane : static_cast<int>(k));
+      if (slotWidth == 0) {
+        result = b_.CreateInsertElement(result, value, static_cast<std::uint64_t>(k));
+      }
     }
-    result = b_.CreateShuffleVector(result, b_.CreateShuffleVector(value, pick), blend);
+    if (slotWidth == 0) continue;
+    if (slotWidth != width) value = b_.CreateShuffleVector(value, pick);
+    result = b_.CreateShuffleVector(result, value, blend);
   }
   return result;
 }
@@ -114,6 +114,7 @@ Emitter::Value* Emitter::readRegister(const ir::Access& access, const Piece* pie
 void Emitter::writeRegister(const ir::Access& access, const Piece* piece, Value* held) {
   const auto places = placesOf(access, piece);
   const BufferPlan& plan = plan_.buffers[static_cast<std::size_t>(access.buffer)];
+  if (state_.interleaved.buffer == access.buffer) state_.interleaved = {};
   if (piece == nullptr) {
     llvm::AllocaInst* to = slot(access.buffer, places[0].slot);
     if (plan.slots[static_cast<std::size_t>(places[0].slot)].width != 0) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -55,6 +56,14 @@ class Emitter {
     Value* first = nullptr;
     std::map<std::int64_t, llvm::PHINode*> multiples;
   };
+  /// Vectors made of several rows of a register buffer, by first row, number of rows and part:
+  /// valid in one block and until the buffer is written.
+  struct Interleaved {
+    ir::BufferId buffer = -1;
+    std::vector<int> rows;
+    llvm::BasicBlock* block = nullptr;
+    std::map<std::tuple<unsigned, unsigned, unsigned>, Value*> vectors;
+  };
   /// What changes when a parallel body is emitted into its own function.
   struct FunctionState {
     llvm::Function* function = nullptr;
@@ -62,6 +71,7 @@ class Emitter {
     std::vector<Value*> bases;                          ///< By buffer; nullptr: not here (yet).
     std::vector<std::vector<llvm::AllocaInst*>> slots;  ///< By buffer and slot.
     std::vector<Frame> frames;
+    Interleaved interleaved;
   };
   struct Lanes {
     int depth = 0;
@@ -138,8 +148,13 @@ class Emitter {
   [[nodiscard]] llvm::AllocaInst* slot(ir::BufferId buffer, int index);
   [[nodiscard]] llvm::SmallVector<ElementPlace, 16> placesOf(const ir::Access& access,
                                                              const Piece* piece);
+  [[nodiscard]] Value* loadSlot(ir::BufferId buffer, int index);
   [[nodiscard]] Value* readRegister(const ir::Access& access, const Piece* piece);
   void writeRegister(const ir::Access& access, const Piece* piece, Value* held);
+
+  // emit_column.cpp
+  [[nodiscard]] Value* column(ir::BufferId buffer,
+                              const llvm::SmallVector<ElementPlace, 16>& places, unsigned height);
 
   // emit_leaf.cpp
   void leaf(const ir::Leaf& leaf);

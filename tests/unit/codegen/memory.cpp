@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every way in which elements are found: strides, gathers, folds, padding, stack, registers.
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "unit/codegen/compare.h"
 
@@ -254,6 +255,50 @@ tmp t f32 [2, 3] @register
 | y[{0}] = t[1, {0}] + t[0, 2]
 3:vector
 | y[{0} + 3] = t[0, {0}]
+)");
+}
+
+TEST_CASE("columns of a matrix in registers") {
+  for (const char* type : {"f64", "f32", "i16", "bool"}) {
+    for (const auto& [rows, columns] :
+         {std::pair{16, 16}, {8, 8}, {4, 16}, {7, 13}, {13, 16}, {16, 5}, {3, 3}, {32, 32}}) {
+      agrees(fmt::format(R"(kernel transpose
+in  x {0} [{1}, {2}]
+out y {0} [{2}, {1}]
+tmp t {0} [{1}, {2}] @register
+
+{1}:unroll
+| {2}:vector
+| | t[{{0}}, {{1}}] = x[{{0}}, {{1}}]
+{2}:unroll
+| {1}:vector
+| | y[{{0}}, {{1}}] = t[{{1}}, {{0}}]
+)",
+                         type, rows, columns));
+    }
+  }
+  // Written between the reads of two columns, and read in two blocks.
+  agrees(R"(kernel changing
+in  x f32 [8, 8]
+in  n i32 [2] monotone in [0, 3]
+out y f32 [3, 8]
+tmp t f32 [8, 8] @register
+
+8:unroll
+| 8:vector
+| | t[{0}, {1}] = x[{0}, {1}]
+8:vector
+| y[0, {0}] = t[{0}, 2]
+8:vector
+| t[5, {0}] = 7
+8:vector
+| y[1, {0}] = t[{0}, 2]
+| y[2, {0}] = t[{0}, 4]
+n[0]..n[1]
+| 8:vector
+| | y[2, {1}] = t[{1}, 3]
+| 8:vector
+| | t[{1}, 3] = y[2, {1}] + 1
 )");
 }
 
