@@ -43,6 +43,11 @@ class Generator {
       if (leaves_ > 0) break;
     }
     if (shape_.initialised) initialise();
+    for (Buffer& buffer : program_.buffers) {
+      for (Dim& dim : buffer.dims) {
+        if (dim.fold > 1 && dim.fold >= dim.extent) dim.fold = 0;
+      }
+    }
     Program out = program_;
     canonicalize(out);
     return out;
