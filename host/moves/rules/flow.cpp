@@ -188,6 +188,16 @@ std::optional<Region> regionOf(const ir::Program& program, const Site& site, int
   return out;
 }
 
+/// A valid program touches nothing outside of the buffer, whatever the box says.
+void clip(std::vector<ir::BoxDim>& box, const ir::Buffer& buffer) {
+  for (std::size_t d = 0; d < box.size(); ++d) {
+    if (!box[d].start.isConstant()) continue;
+    const std::int64_t end = std::min(box[d].start.constant() + box[d].size, buffer.dims[d].extent);
+    const std::int64_t start = std::max(box[d].start.constant(), std::int64_t{0});
+    box[d] = {Affine(start), std::max(end - start, std::int64_t{0})};
+  }
+}
+
 /// Removes the solid regions from the box; true where nothing is left. `skip(d)`: the dim doesn't
 /// count.
 template <class Skip>
@@ -376,7 +386,10 @@ std::optional<Definition> definitionOf(const ir::Accesses& accesses, const Site&
       std::optional<Region> region = regionOf(program, *write, fixed);
       if (!region || !region->solid) continue;
       regions.push_back(std::move(*region));
-      if (!wanted) wanted = regionOf(program, read, fixed);
+      if (!wanted) {
+        wanted = regionOf(program, read, fixed);
+        if (wanted) clip(wanted->dims, buffer);
+      }
       if (wanted &&
           fills(regions, wanted->dims, [&](int d) { return ignored(buffer, d, exactDim); })) {
         return Definition{fixed, child};
