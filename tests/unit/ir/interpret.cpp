@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/interpret.h"
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include <catch2/catch.hpp>
@@ -13,6 +13,12 @@ using namespace dojo;
 using namespace dojo::ir;
 
 namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr double kSlowdown = 20;
+#else
+constexpr double kSlowdown = 1;
+#endif
 
 Program program(const std::string& text) {
   auto parsed = parse(text);
@@ -299,8 +305,8 @@ TEST_CASE("over the field, allowed rewrites are equal and others are not") {
 
 TEST_CASE("small programs are interpreted in well under a millisecond") {
   const Program p = program(kSoftmax);
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   for (int i = 0; i < 200; ++i) REQUIRE(interpretExact(p, static_cast<std::uint64_t>(i)));
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  CHECK(took.count() / 200 < 1e-3);
+  const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  CHECK(took / 200 < 1e-3 * kSlowdown);
 }
