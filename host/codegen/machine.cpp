@@ -26,10 +26,13 @@ void initializeLlvm() {
     llvm::InitializeAllTargets();
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
-    // Loops count along their addresses already (Emitter::multiple); finding that out again takes a
-    // third of the time of a compilation.
-    const char* options[] = {"dojo", "-disable-lsr"};
-    llvm::cl::ParseCommandLineOptions(2, options, "", &llvm::nulls());
+    // Measured on candidates: loops count along their addresses already (Emitter::multiple), and
+    // finding that out again takes a third of a compilation; the processors that need a schedule
+    // get it before register allocation; and scheduling a long unrolled body must not take time by
+    // the square of its memory accesses.
+    const char* options[] = {"dojo", "-disable-lsr", "-disable-post-ra",
+                             "-dag-maps-huge-region=100", "-dag-maps-reduction-size=50"};
+    llvm::cl::ParseCommandLineOptions(std::size(options), options, "", &llvm::nulls());
   });
 }
 
