@@ -32,7 +32,7 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}    
+  Result(T value) : state_(std::move(value)) {}
   Result(Error error) : state_(std::move(error)) {}
 
   [[nodiscard]] bool ok() const { return std::holds_alternative<T>(state_); }

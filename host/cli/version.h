@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// What this build calls itself.
 #pragma once
 
 namespace dojo::cli {

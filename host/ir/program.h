@@ -290,7 +290,7 @@ struct Node {
   Guard guard;
 
   Node() = default;
-  Node(Leaf leaf) : content(std::move(leaf)) {}   
+  Node(Leaf leaf) : content(std::move(leaf)) {}
   Node(Scope scope) : content(std::move(scope)) {}
 
   [[nodiscard]] bool isLeaf() const { return content.index() == 0; }

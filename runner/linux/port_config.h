@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/** \file
+ * Sizes of the Linux port.
+ */
 #ifndef DOJO_PORT_CONFIG_H
 #define DOJO_PORT_CONFIG_H
 

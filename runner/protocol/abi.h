@@ -13,17 +13,17 @@ extern "C" {
 
 /** A compiled kernel. `buffers`: the arguments in declared order, then the addressable tmp buffers,
  * each aligned to DOJO_BUFFER_ALIGN. */
-typedef void (*dojo_kernel_fn)(void *const *buffers);
+typedef void (*dojo_kernel_fn)(void* const* buffers);
 
 #define DOJO_BUFFER_ALIGN 64
 
 /** One iteration of a `parallel` scope. */
-typedef void (*dojo_body_fn)(void *context, int64_t iteration);
+typedef void (*dojo_body_fn)(void* context, int64_t iteration);
 
 /** Service symbols that the runner reports in HELLO and kernels may refer to:
  *   dojo_parallel_for(body, context, count): runs body(context, i) for all 0 <= i < count over the
  *   harts of the CALL and returns when all are done. Not reentrant. */
-typedef void (*dojo_parallel_for_fn)(dojo_body_fn body, void *context, int64_t count);
+typedef void (*dojo_parallel_for_fn)(dojo_body_fn body, void* context, int64_t count);
 
 #ifdef __cplusplus
 }

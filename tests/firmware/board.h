@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The runner's core on a board that is a thread of this process. Its kernels are numbers: entry n
-// runs kernels[n].
+/// \file
+/// The runner's core on a board that is a thread of this process. Its kernels are numbers: entry n
+/// runs kernels[n].
 #pragma once
 
 #include <condition_variable>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* As small as a microcontroller's. */
+/** \file
+ * As small as a microcontroller's.
+ */
 #ifndef DOJO_PORT_CONFIG_H
 #define DOJO_PORT_CONFIG_H
 

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include <catch2/catch.hpp>
+#include <unistd.h>
 
 namespace {
 
@@ -14,7 +15,8 @@ using dojo::target::load;
 /// A folder that is removed again, to write descriptions into.
 class Folder {
  public:
-  Folder() : path_(fs::temp_directory_path() / fs::path("dojo-target-test")) {
+  Folder()
+      : path_(fs::temp_directory_path() / fs::path("dojo-target-test" + std::to_string(getpid()))) {
     fs::remove_all(path_);
     fs::create_directories(path_);
   }

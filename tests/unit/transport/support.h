@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The real runner as a device, and kernels given as machine code.
+/// \file
+/// The real runner as a device, and kernels given as machine code.
 #pragma once
 
 #include <cstddef>
