@@ -52,14 +52,26 @@ Result<Expansion> expand(const StatePtr& state, const moves::Move& call) {
   return Expansion{script.state(), script.trace()};
 }
 
-std::optional<moves::Move> sample(const Composite& composite, const moves::State& state,
-                                  Random& random) {
-  std::vector<moves::Arg> places = composite.places(state);
-  if (places.empty()) return std::nullopt;
-  const CompositeInfo& info = composite.info();
-  moves::Move call{std::string(info.name), {random.pick(places)}};
-  for (const Knob& knob : info.knobs) call.args.emplace_back(random.pick(knob.values));
-  return call;
+std::optional<moves::Move> sample(const moves::State& state, Random& random) {
+  std::vector<std::pair<const Composite*, std::vector<moves::Arg>>> open;
+  int total = 0;
+  for (const Composite* composite : composites()) {
+    std::vector<moves::Arg> places = composite->places(state);
+    if (places.empty()) continue;
+    total += composite->info().weight;
+    open.emplace_back(composite, std::move(places));
+  }
+  if (open.empty()) return std::nullopt;
+  auto at = static_cast<int>(random.below(static_cast<std::size_t>(total)));
+  for (const auto& [composite, places] : open) {
+    const CompositeInfo& info = composite->info();
+    at -= info.weight;
+    if (at >= 0) continue;
+    moves::Move call{std::string(info.name), {random.pick(places)}};
+    for (const Knob& knob : info.knobs) call.args.emplace_back(random.pick(knob.values));
+    return call;
+  }
+  return std::nullopt;
 }
 
 std::optional<moves::Move> turnKnob(const moves::Move& call, Random& random) {

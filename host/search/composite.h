@@ -28,6 +28,7 @@ struct CompositeInfo {
   std::string_view place;  ///< "P" or "B": what the first argument is.
   std::vector<Knob> knobs;
   std::string_view effect;
+  int weight = 1;  ///< How often a search tries it, among those that have a place.
 };
 
 class Composite {
@@ -53,9 +54,9 @@ struct Expansion {
 /// Errors: as moves::apply, and "composite.pattern", "composite.arguments".
 [[nodiscard]] Result<Expansion> expand(const StatePtr& state, const moves::Move& call);
 
-/// A call of this composite at a random place with random knobs; nullopt where it has no place.
-[[nodiscard]] std::optional<moves::Move> sample(const Composite& composite,
-                                                const moves::State& state, Random& random);
+/// A call of a random composite at a random place with random knobs; nullopt where none has a
+/// place.
+[[nodiscard]] std::optional<moves::Move> sample(const moves::State& state, Random& random);
 /// Another value for one of the call's knobs, near the old one mostly; nullopt: it has none.
 [[nodiscard]] std::optional<moves::Move> turnKnob(const moves::Move& call, Random& random);
 

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "search/position.h"
 
+#include <algorithm>
+
 #include "moves/lowerable.h"
 
 namespace dojo::search {
+namespace {
+
+/// Compiling takes time in proportion to this.
+constexpr std::int64_t kMostCode = 640;
+
+}  // namespace
 
 Candidate Position::toCandidate() const {
   moves::Trace trace = startTrace_;
@@ -36,29 +44,66 @@ std::optional<moves::Move> randomMove(const moves::State& state, Random& random)
   return random.pick(candidates);
 }
 
+std::int64_t codeSize(const moves::State& state) {
+  const ir::Program& program = state.program();
+  std::int64_t sum = 0;
+  for (const ir::Visit& visit : state.nodes()) {
+    if (!visit.node->isLeaf()) continue;
+    const ir::DType type = program.buffer(visit.node->leaf().dst.buffer).dtype;
+    const std::int64_t lanes = std::max(1, state.target().lanes(ir::sizeBytes(type)));
+    std::int64_t copies = 1;
+    for (const ir::Node* around : visit.enclosing) {
+      const ir::Scope& scope = around->scope();
+      if (scope.mapping.has(ir::MapKind::unroll)) copies *= scope.extent.count;
+      if (scope.mapping.has(ir::MapKind::vector) && scope.extent.isConstant()) {
+        copies *= (scope.extent.count + lanes - 1) / lanes;
+      }
+      copies = std::min(copies, kMostCode + 1);
+    }
+    sum += copies;
+  }
+  return sum;
+}
+
+bool worthTrying(const moves::State& state) {
+  return codeSize(state) <= kMostCode && moves::lowerable(state.program(), state.target()).ok();
+}
+
+namespace {
+
+/// Adds a random composite; a few of them may be refused first.
+bool addComposite(Position& position, Random& random) {
+  for (int attempt = 0; attempt < 6; ++attempt) {
+    std::optional<moves::Move> call = sample(*position.state(), random);
+    if (call && position.add(*call)) return true;
+  }
+  return false;
+}
+
+bool addMoves(Position& position, std::size_t wanted, Random& random) {
+  const std::size_t before = position.steps().size();
+  for (int attempt = 0; attempt < 12 && position.steps().size() < before + wanted; ++attempt) {
+    std::optional<moves::Move> move = randomMove(*position.state(), random);
+    if (move) position.add(*move);
+  }
+  return position.steps().size() > before;
+}
+
+}  // namespace
+
 std::optional<Position> randomNeighbour(const Position& from, Random& random) {
-  Position next = from;
   const std::vector<Position::Step>& steps = from.steps();
   const double kind = random.real();
+  Position next = from;
+  if (kind < 0.10) next = from.origin();
   if (kind < 0.45 || steps.empty()) {
-    // A composite that has no place here is no reason to give up the attempt.
-    bool added = false;
-    for (int attempt = 0; attempt < 4 && !added; ++attempt) {
-      std::optional<moves::Move> call = sample(*random.pick(composites()), *next.state(), random);
-      added = call && next.add(*call);
-    }
-    if (!added) return std::nullopt;
-  } else if (kind < 0.60) {
-    std::size_t wanted = 1 + random.below(3);
-    for (int attempt = 0; attempt < 12 && wanted > 0; ++attempt) {
-      std::optional<moves::Move> move = randomMove(*next.state(), random);
-      if (move && next.add(*move)) --wanted;
-    }
-    if (next.steps().size() == steps.size()) return std::nullopt;
+    if (!addComposite(next, random)) return std::nullopt;
+  } else if (kind < 0.55) {
+    if (!addMoves(next, 1 + random.below(3), random)) return std::nullopt;
   } else {
     const std::size_t index = random.below(steps.size());
     std::optional<moves::Move> call;
-    if (kind < 0.85) {
+    if (kind < 0.88) {
       call = turnKnob(steps[index].call, random);
       if (!call) return std::nullopt;
     }
@@ -66,7 +111,7 @@ std::optional<Position> randomNeighbour(const Position& from, Random& random) {
     if (!revised) return std::nullopt;
     next = std::move(*revised);
   }
-  if (!moves::lowerable(next.state()->program(), next.state()->target()).ok()) return std::nullopt;
+  if (!worthTrying(*next.state())) return std::nullopt;
   return next;
 }
 

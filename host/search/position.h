@@ -28,6 +28,8 @@ class Position {
     return steps_.empty() ? start_ : steps_.back().after;
   }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  /// Without any step.
+  [[nodiscard]] Position origin() const { return {start_, startTrace_}; }
   [[nodiscard]] Candidate toCandidate() const;
 
   /// Adds a call; false where it's refused.
@@ -43,11 +45,18 @@ class Position {
   std::vector<Step> steps_;
 };
 
+/// Leaf operations of whole vectors in the code of a program, unrolled copies counted.
+[[nodiscard]] std::int64_t codeSize(const moves::State& state);
+/// True where the target can run the program and its code isn't so large that compiling it would
+/// cost more than it can bring.
+[[nodiscard]] bool worthTrying(const moves::State& state);
+
 /// A random move somewhere: a place is picked, then one of the moves applicable there.
 [[nodiscard]] std::optional<moves::Move> randomMove(const moves::State& state, Random& random);
 
 /// A random change of a position: a composite or some moves more, another knob for one of its
-/// composites, a step less. The result is lowerable. nullopt: this attempt led nowhere.
+/// composites, a step less, or a fresh start with a composite. The result is worth trying.
+/// nullopt: this attempt led nowhere.
 [[nodiscard]] std::optional<Position> randomNeighbour(const Position& from, Random& random);
 
 }  // namespace dojo::search

@@ -21,7 +21,8 @@ class Fuse final : public Composite {
         "P",
         {{"levels", {1, 2, 3}}},
         "Joins the nest P with the next one, so many loops deep at most, and keeps near what only "
-        "the two of them pass on to each other."};
+        "the two of them pass on to each other.",
+        3};
     return info;
   }
 

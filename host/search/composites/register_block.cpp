@@ -128,7 +128,8 @@ class RegisterBlock final : public Composite {
         "registers, in vectors along the result's last dim. row_loop counts the other loops of the "
         "result from the innermost. order 0 keeps the rows outermost, 1 the vectors, 2 also packs "
         "the operand along the vectors. k_tile cuts the outermost reduction loop and takes the "
-        "tiles outermost (0: not), k_unroll unrolls the innermost one."};
+        "tiles outermost (0: not), k_unroll unrolls the innermost one.",
+        4};
     return info;
   }
 
@@ -157,10 +158,8 @@ class RegisterBlock final : public Composite {
     }
     std::string row;
     if (rows > 1) {
-      if (knobs[2] >= static_cast<std::int64_t>(pattern.rows.size())) {
-        return script.refuse("the result has no such loop for rows");
-      }
-      row = pattern.rows[static_cast<std::size_t>(knobs[2])];
+      if (pattern.rows.empty()) return script.refuse("the result has no other loop for rows");
+      row = pattern.rows[std::min(static_cast<std::size_t>(knobs[2]), pattern.rows.size() - 1)];
     }
     const std::string vector = pattern.vector;
 

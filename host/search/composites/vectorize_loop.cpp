@@ -38,7 +38,8 @@ class VectorizeLoop final : public Composite {
         {{"vectors", {1, 2, 4, 8}}},
         "Cuts the loop P into pieces of so many vectors and maps them to lanes; what is left over "
         "becomes a loop of its own behind it. What the loop reduces into one element is first "
-        "accumulated for each lane, in registers."};
+        "accumulated for each lane, in registers.",
+        3};
     return info;
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <map>
 
-#include "moves/lowerable.h"
 #include "search/position.h"
 #include "search/strategy.h"
 
@@ -22,7 +21,7 @@ class Greedy final : public Strategy {
       untried_.pop_back();
       Position next = best_;
       if (!next.add(call)) continue;
-      if (!moves::lowerable(next.state()->program(), next.state()->target()).ok()) continue;
+      if (!worthTrying(*next.state())) continue;
       Candidate out = next.toCandidate();
       if (history.knows(out.text)) continue;
       pending_.emplace(history.size(), std::move(next));

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "moves/lowerable.h"
 #include "search/position.h"
 #include "search/strategy.h"
 
@@ -19,11 +18,10 @@ class RandomStrategy final : public Strategy {
       const std::size_t length = 1 + random_.below(8);
       for (std::size_t k = 0; k < length; ++k) {
         std::optional<moves::Move> call =
-            random_.chance(0.5) ? sample(*random_.pick(composites()), *at.state(), random_)
-                                : randomMove(*at.state(), random_);
+            random_.chance(0.5) ? sample(*at.state(), random_) : randomMove(*at.state(), random_);
         if (call) at.add(*call);
       }
-      if (!moves::lowerable(at.state()->program(), at.state()->target()).ok()) continue;
+      if (!worthTrying(*at.state())) continue;
       Candidate out = at.toCandidate();
       if (!history.knows(out.text)) return out;
     }

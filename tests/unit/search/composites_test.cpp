@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <map>
+
+#include <catch2/catch.hpp>
+
+#include "ir/check.h"
+#include "ir/interpret.h"
+#include "ir/print.h"
+#include "kernels/kernels.h"
+#include "moves/lowerable.h"
+#include "moves/rule.h"
+#include "search/composite.h"
+#include "search/position.h"
+#include "support/some_target.h"
+#include "unit/search/fake.h"
+
+using namespace dojo;
+
+namespace {
+
+search::StatePtr stateOf(const ir::Program& program, const target::Target& target) {
+  return std::make_shared<const moves::State>(program, target);
+}
+
+Result<search::Expansion> expand(const search::StatePtr& state, const std::string& call) {
+  return search::expand(state, moves::parseMove(call).value());
+}
+
+/// Small and odd, so that blocks and vectors leave something over.
+ir::Program small(const kernels::Kernel& kernel) {
+  ir::ParseOptions options;
+  for (const auto& [name, value] : kernel.shape) {
+    options.params[name] = std::min<std::int64_t>(value, name == "N" ? 37 : 19);
+  }
+  return kernels::load(kernel.name, options)->program;
+}
+
+}  // namespace
+
+TEST_CASE("register_block makes the blocked matmul") {
+  const target::Target target = test::someTarget();
+  auto made = expand(stateOf(test::matmul(), target), "register_block @0 4 2 0 2 0 2");
+  REQUIRE(made.ok());
+  CHECK(ir::print(made->state->program()) == R"(kernel matmul
+in a f32 [32, 16]
+in b f32 [16, 64]
+out c f32 [32, 64]
+tmp t1 f32 [16, 32]
+tmp t0 f32 [4, 32] @register
+
+2
+| 16
+| | 32:vector
+| | | t1[{1}, {2}] = b[{1}, {0}*32 + {2}]
+| 8
+| | 4:unroll
+| | | 32:vector
+| | | | t0[{2}, {3}] = 0
+| | 8
+| | | 2:unroll
+| | | | 4:unroll
+| | | | | 32:vector
+| | | | | | t0[{4}, {5}] fma+= a[{1}*4 + {4}, {2}*2 + {3}] * t1[{2}*2 + {3}, {5}]
+| | 4:unroll
+| | | 32:vector
+| | | | c[{1}*4 + {2}, {0}*32 + {3}] = t0[{2}, {3}]
+)");
+  CHECK(moves::lowerable(made->state->program(), target).ok());
+  // The record holds atomic moves only.
+  for (const moves::Move& move : made->trace) CHECK(moves::findRule(move.name) != nullptr);
+  CHECK(ir::print(moves::replay(test::matmul(), target, made->trace).value()) ==
+        ir::print(made->state->program()));
+}
+
+TEST_CASE("vectorize_loop accumulates by lane") {
+  const target::Target target = test::someTarget();
+  const ir::Program sum = ir::parse(R"(kernel sum
+in x f32 [70]
+out y f32 []
+
+y[] = 0
+70
+| y[] += x[{0}]
+)")
+                              ->program;
+  auto made = expand(stateOf(sum, target), "vectorize_loop @1 2");
+  REQUIRE(made.ok());
+  CHECK(ir::print(made->state->program()) == R"(kernel sum
+in x f32 [70]
+out y f32 []
+tmp t0 f32 [32] @register
+
+y[] = 0
+32:vector
+| t0[{0}] = 0
+2
+| 32:vector
+| | t0[{1}] += x[{0}*32 + {1}]
+32:vector
+| y[] += t0[{0}]
+6:vector
+| y[] += x[{0} + 64]
+)");
+}
+
+TEST_CASE("a refused composite says why and leaves nothing") {
+  const target::Target target = test::someTarget();
+  const search::StatePtr state = stateOf(test::matmul(), target);
+  CHECK(expand(state, "register_block @0 14 6 0 0 0 1").error().code == "composite.pattern");
+  CHECK(expand(state, "register_block @0.0.0 4 1 0 0 0 1").error().code == "composite.pattern");
+  CHECK(expand(state, "register_block @0 4").error().code == "composite.arguments");
+  CHECK(expand(state, "register_block c 4 1 0 0 0 1").error().code == "composite.arguments");
+  CHECK(expand(state, "register_block @7 4 1 0 0 0 1").error().code == "composite.pattern");
+  CHECK(expand(state, "vectorize_loop @9 1").error().code == "composite.pattern");
+  CHECK(expand(state, "localize zz").error().code == "composite.pattern");
+  CHECK(expand(state, "localize c").error().code == "composite.pattern");
+  CHECK(expand(state, "fuse @0 1").ok() == false);
+  CHECK(expand(state, "tile @0 999 999").error().code == "composite.pattern");
+  CHECK(expand(state, "no_such_move @0").error().code == "move.unknown");
+}
+
+TEST_CASE("composites on every kernel give valid programs that compute the same") {
+  target::Target target = test::someTarget();
+  std::map<std::string, int> applied;
+  search::Random random(11);
+  for (const kernels::Kernel& kernel : kernels::list()) {
+    const ir::Program plain = small(kernel);
+    const search::StatePtr start = stateOf(plain, target);
+    const auto want = ir::interpretExact(plain, 1);
+    REQUIRE(want.ok());
+    for (int round = 0; round < 25; ++round) {
+      search::Position at(start, {});
+      for (int step = 0; step < 4; ++step) {
+        auto call = search::sample(*at.state(), random);
+        if (!call || !at.add(*call)) continue;
+        ++applied[call->name];
+      }
+      INFO(kernel.name << "\n" << moves::toString(at.toCandidate().trace) << at.toCandidate().text);
+      const Status valid = ir::check(at.state()->program());
+      INFO((valid.ok() ? "" : valid.error().text()));
+      REQUIRE(valid.ok());
+      const auto got = ir::interpretExact(at.state()->program(), 1);
+      REQUIRE(got.ok());
+      REQUIRE(*got == *want);
+    }
+  }
+  for (const search::Composite* composite : search::composites()) {
+    INFO(composite->info().name);
+    CHECK(applied[std::string(composite->info().name)] > 0);
+  }
+}
+
+TEST_CASE("turning a knob changes one of them") {
+  search::Random random(3);
+  const moves::Move call = *moves::parseMove("register_block @0 4 2 0 2 0 2");
+  for (int k = 0; k < 50; ++k) {
+    auto turned = search::turnKnob(call, random);
+    REQUIRE(turned);
+    int differences = 0;
+    for (std::size_t a = 0; a < call.args.size(); ++a) {
+      differences += turned->args[a] == call.args[a] ? 0 : 1;
+    }
+    CHECK(differences <= 1);
+  }
+  CHECK_FALSE(search::turnKnob(*moves::parseMove("localize t0"), random));
+  CHECK_FALSE(search::turnKnob(*moves::parseMove("split_scope @0 4"), random));
+}
+
+TEST_CASE("a revised position keeps what is still possible") {
+  const target::Target target = test::someTarget();
+  search::Position at(stateOf(test::matmul(), target), {});
+  REQUIRE(at.add(*moves::parseMove("split_scope @0 8")));
+  REQUIRE(at.add(*moves::parseMove("unroll_by @0.0 4")));
+  REQUIRE_FALSE(at.add(*moves::parseMove("unroll_by @5 4")));
+  CHECK(at.steps().size() == 2);
+  auto without = at.revised(0, std::nullopt);
+  REQUIRE(without);
+  CHECK(without->steps().size() == 1);
+  auto other = at.revised(0, *moves::parseMove("split_scope @0 4"));
+  REQUIRE(other);
+  CHECK(other->steps().size() == 2);
+  CHECK_FALSE(at.revised(0, *moves::parseMove("split_scope @0 7")));
+}
