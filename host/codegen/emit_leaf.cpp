@@ -30,7 +30,8 @@ Emitter::Value* Emitter::operand(const ir::Operand& operand, ir::DType type, con
     value = numbers_.constant(*constant, type);
   } else {
     const auto& expr = std::get<ir::Affine>(operand);
-    value = piece != nullptr && movesWithLane(expr) ? affineLanes(expr, *piece) : affine(expr);
+    value = piece != nullptr && movesWithLane(expr) ? affineLanes(expr, *piece, b_.getInt64Ty())
+                                                    : affine(expr);
     value = numbers_.cast(value, ir::DType::i64, type);
   }
   return value->getType()->isVectorTy() ? value : numbers_.splat(value, width);

@@ -98,11 +98,12 @@ Emitter::Value* Emitter::affine(const ir::Affine& expr) {
   return constant == 0 ? sum : b_.CreateAdd(sum, integer(constant));
 }
 
-Emitter::Value* Emitter::affineLanes(const ir::Affine& expr, const Piece& piece) {
-  Value* uniform = numbers_.splat(affine(expr), piece.chunk->width);
+Emitter::Value* Emitter::affineLanes(const ir::Affine& expr, const Piece& piece, Type* integer) {
+  const unsigned width = piece.chunk->width;
   const std::int64_t coef = expr.coef(lanes_->depth);
-  return b_.CreateAdd(
-      uniform, progression(b_.getInt64Ty(), piece.chunk->width, coef * piece.chunk->first, coef));
+  Value* uniform = b_.CreateTrunc(affine(expr), integer);
+  return b_.CreateAdd(numbers_.splat(uniform, width),
+                      progression(integer, width, coef * piece.chunk->first, coef));
 }
 
 Type* Emitter::laneOffsetType(ir::BufferId buffer) {

@@ -101,6 +101,23 @@ Emitter::Value* Emitter::inRange(Value* value, const ir::GuardTerm& term) {
   return b_.CreateICmpULT(b_.CreateSub(value, number(term.lo)), number(term.hi - term.lo));
 }
 
+/// The guarded expression for each lane, in 32 bits where they hold it: twice the lanes a register.
+Emitter::Value* Emitter::guardLanes(const ir::GuardTerm& term, const Piece& piece) {
+  constexpr std::int64_t kSmall = std::int64_t{1} << 30;
+  const auto small = [](std::int64_t lo, std::int64_t hi) { return lo > -kSmall && hi < kSmall; };
+  const ir::Interval values = ir::valueRange(term.expr, variableRanges());
+  if (!small(values.lo, values.hi) || !small(term.lo, term.hi)) {
+    return affineLanes(term.expr, piece, b_.getInt64Ty());
+  }
+  return affineLanes(term.expr, piece, b_.getInt32Ty());
+}
+
+std::vector<ir::Interval> Emitter::variableRanges() const {
+  std::vector<ir::Interval> ranges;
+  for (const Variable& variable : variables_) ranges.push_back(variable.range);
+  return ranges;
+}
+
 void Emitter::node(const ir::Node& node) {
   Value* condition = nullptr;
   std::vector<Value*> masks;
@@ -120,7 +137,7 @@ void Emitter::node(const ir::Node& node) {
       Value* mask = outer[c];
       for (const ir::GuardTerm& term : node.guard) {
         if (!movesWithLane(term.expr)) continue;
-        Value* holds = inRange(affineLanes(term.expr, piece), term);
+        Value* holds = inRange(guardLanes(term, piece), term);
         mask = mask == nullptr ? holds : b_.CreateAnd(mask, holds);
         masked = true;
       }
@@ -162,8 +179,7 @@ bool Emitter::needsSomeLane(const ir::Node& node) const {
 
 bool Emitter::alwaysInside(const ir::Access& access) const {
   const ir::Buffer& buffer = program_.buffer(access.buffer);
-  std::vector<ir::Interval> ranges;
-  for (const Variable& variable : variables_) ranges.push_back(variable.range);
+  const std::vector<ir::Interval> ranges = variableRanges();
   bool uniform = true;
   for (const ir::Index& index : access.indices) {
     if (index.isGather()) return false;

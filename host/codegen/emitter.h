@@ -110,6 +110,8 @@ class Emitter {
   /// `emitInside` runs where `condition` holds.
   template <class Fn>
   void branch(Value* condition, Fn&& emitInside);
+  [[nodiscard]] Value* guardLanes(const ir::GuardTerm& term, const Piece& piece);
+  [[nodiscard]] std::vector<ir::Interval> variableRanges() const;
   [[nodiscard]] Value* inRange(Value* value, const ir::GuardTerm& term);
   [[nodiscard]] bool needsSomeLane(const ir::Node& node) const;
   [[nodiscard]] bool alwaysInside(const ir::Access& access) const;
@@ -121,7 +123,7 @@ class Emitter {
   [[nodiscard]] Value* base(ir::BufferId buffer);
   [[nodiscard]] Value* integer(std::int64_t value);
   [[nodiscard]] Value* affine(const ir::Affine& expr);  ///< i64; no lane variable.
-  [[nodiscard]] Value* affineLanes(const ir::Affine& expr, const Piece& piece);
+  [[nodiscard]] Value* affineLanes(const ir::Affine& expr, const Piece& piece, llvm::Type* integer);
   [[nodiscard]] bool movesWithLane(const ir::Affine& expr) const;
   [[nodiscard]] Offset offsetOf(const ir::Access& access, const Piece* piece);
   void addAffine(Offset& offset, const ir::Affine& expr, std::int64_t scale, const Piece* piece);
