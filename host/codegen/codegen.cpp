@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/codegen.h"
 
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Support/raw_ostream.h>
@@ -15,6 +17,8 @@ namespace {
 
 /// A module and what it lives in.
 struct Compilation {
+  /// What the code generator complained about; it would end the process by itself.
+  std::unique_ptr<std::string> complaint = std::make_unique<std::string>();
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   llvm::TargetMachine* machine = nullptr;
@@ -41,6 +45,14 @@ Result<Compilation> build(const ir::Program& program, const target::Target& targ
   Compilation compilation;
   compilation.machine = *machine;
   compilation.context = std::make_unique<llvm::LLVMContext>();
+  compilation.context->setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo* info, void* complaint) {
+        if (info->getSeverity() != llvm::DS_Error) return;
+        llvm::raw_string_ostream stream(*static_cast<std::string*>(complaint));
+        llvm::DiagnosticPrinterRawOStream printer(stream);
+        info->print(printer);
+      },
+      compilation.complaint.get());
   compilation.module = std::make_unique<llvm::Module>(program.name, *compilation.context);
   compat::setTriple(*compilation.module, (*machine)->getTargetTriple());
   compilation.module->setDataLayout((*machine)->createDataLayout());
@@ -58,6 +70,17 @@ Result<Compilation> build(const ir::Program& program, const target::Target& targ
   return compilation;
 }
 
+Result<std::string> emitted(const ir::Program& program, const target::Target& target,
+                            FileKind kind) {
+  Result<Compilation> built = build(program, target);
+  if (!built) return built.error();
+  Result<std::string> bytes = emit(*built->module, *built->machine, kind);
+  if (bytes && !built->complaint->empty()) {
+    return Error{"compile.backend", *built->complaint, "", ""};
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::vector<AbiBuffer> abi(const ir::Program& program) {
@@ -70,13 +93,11 @@ std::vector<AbiBuffer> abi(const ir::Program& program) {
 }
 
 Result<Object> compile(const ir::Program& program, const target::Target& target) {
-  Result<Compilation> built = build(program, target);
-  if (!built) return built.error();
-  Result<std::string> emitted = emit(*built->module, *built->machine, FileKind::object);
-  if (!emitted) return emitted.error();
+  const Result<std::string> file = emitted(program, target, FileKind::object);
+  if (!file) return file.error();
   Object object;
-  const auto* bytes = reinterpret_cast<const std::byte*>(emitted->data());
-  object.bytes.assign(bytes, bytes + emitted->size());
+  const auto* bytes = reinterpret_cast<const std::byte*>(file->data());
+  object.bytes.assign(bytes, bytes + file->size());
   return object;
 }
 
@@ -92,9 +113,7 @@ Result<std::string> llvmText(const ir::Program& program, const target::Target& t
 }
 
 Result<std::string> assemblyText(const ir::Program& program, const target::Target& target) {
-  Result<Compilation> built = build(program, target);
-  if (!built) return built.error();
-  return emit(*built->module, *built->machine, FileKind::assembly);
+  return emitted(program, target, FileKind::assembly);
 }
 
 }  // namespace dojo::codegen

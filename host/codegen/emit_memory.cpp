@@ -91,7 +91,7 @@ Emitter::Value* Emitter::affine(const ir::Affine& expr) {
     if (variable.kind == Variable::Kind::lane) continue;
     Value* part = term.coef == 1
                       ? variable.scalar
-                      : b_.CreateMul(variable.scalar, integer(term.coef), "", true, true);
+                      : b_.CreateMul(variable.scalar, integer(term.coef), "", false, true);
     sum = sum == nullptr ? part : b_.CreateAdd(sum, part);
   }
   if (sum == nullptr) return integer(constant);
@@ -254,13 +254,13 @@ Emitter::Value* Emitter::multiple(const Variable& variable, std::int64_t factor)
   const bool scales = factor == 1 || factor == 2 || factor == 4 || factor == 8;
   if (frame.before == nullptr || scales) {
     return factor == 1 ? variable.scalar
-                       : b_.CreateMul(variable.scalar, integer(factor), "", true, true);
+                       : b_.CreateMul(variable.scalar, integer(factor), "", false, true);
   }
   llvm::PHINode*& known = frame.multiples[factor];
   if (known != nullptr) return known;
   llvm::IRBuilderBase::InsertPointGuard guard(b_);
   b_.SetInsertPoint(frame.before->getTerminator());
-  Value* first = b_.CreateMul(frame.first, integer(factor), "", true, true);
+  Value* first = b_.CreateMul(frame.first, integer(factor), "", false, true);
   b_.SetInsertPoint(frame.block, frame.block->begin());
   known = b_.CreatePHI(b_.getInt64Ty(), 2);
   known->addIncoming(first, frame.before);

@@ -17,16 +17,20 @@ Emitter::Emitter(llvm::Module& module, const ir::Program& program, const Plan& p
       numbers_(b_, facts.halfConversions, facts.roundingInstructions) {
   llvm::MDBuilder metadata(module.getContext());
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain("buffers");
+  // Every addressable buffer apart from all others; the rest has no memory.
   std::vector<llvm::MDNode*> scopes;
-  for (const ir::Buffer& buffer : program.buffers) {
-    scopes.push_back(metadata.createAnonymousAliasScope(domain, buffer.name));
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const bool addressed = plan.buffers[i].kind != BufferPlan::Kind::registers;
+    scopes.push_back(addressed ? metadata.createAnonymousAliasScope(domain, program.buffers[i].name)
+                               : nullptr);
   }
   for (std::size_t i = 0; i < scopes.size(); ++i) {
     std::vector<llvm::Metadata*> others;
-    for (std::size_t k = 0; k < scopes.size(); ++k) {
-      if (k != i) others.push_back(scopes[k]);
+    for (std::size_t k = 0; k < scopes.size() && scopes[i] != nullptr; ++k) {
+      if (k != i && scopes[k] != nullptr) others.push_back(scopes[k]);
     }
-    aliasScope_.push_back(llvm::MDNode::get(module.getContext(), scopes[i]));
+    aliasScope_.push_back(scopes[i] == nullptr ? nullptr
+                                               : llvm::MDNode::get(module.getContext(), scopes[i]));
     aliasOthers_.push_back(llvm::MDNode::get(module.getContext(), others));
   }
 }
@@ -285,7 +289,7 @@ void Emitter::closeLoop(llvm::PHINode* variable, Value* last) {
     Value* next = advance(phi, factor);
     // One count is enough where nothing else asks for the variable.
     if (ended == nullptr && variable->use_empty()) {
-      ended = b_.CreateICmpEQ(next, b_.CreateMul(last, integer(factor), "", true, true));
+      ended = b_.CreateICmpEQ(next, b_.CreateMul(last, integer(factor), "", false, true));
     }
   }
   if (ended == nullptr) {

@@ -36,6 +36,21 @@ out d f64 [10, 10]
 )");
 }
 
+TEST_CASE("loops that count down through memory") {
+  agrees(R"(kernel backwards
+in  x f32 [7, 11]
+out y f32 [7, 11]
+out i i64 [7, 11]
+out z f32 [7]
+
+7
+| 11
+| | y[6 - {0}, 10 - {1}] = x[{0}, {1}]
+| | i[{0}, {1}] = 10 - 3*{0} - {1}
+| z[6 - {0}] = x[6 - {0}, {0}]
+)");
+}
+
 TEST_CASE("gathers") {
   agrees(R"(kernel gathers
 in  i i32 [20] in [0, 50)

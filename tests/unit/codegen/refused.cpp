@@ -199,6 +199,29 @@ TEST_CASE("nothing of this machine reaches another target") {
   }
 }
 
+TEST_CASE("vectors of 256 bits") {
+  target::Target target = named("x86_64-pc-linux-gnu", "x86-64-v3", "");
+  target.vector.bits = 256;
+  for (const std::string_view type : {"f64", "f32", "f16", "bf16", "i32", "i8"}) {
+    agrees("kernel k\nin x " + std::string(type) + " [5, 13]\nin i i32 [13] in [0, 5)\nout y " +
+               std::string(type) + R"( [5, 13]
+out z )" + std::string(type) +
+               R"( [13]
+tmp t )" + std::string(type) +
+               R"( [13] @register
+
+13:vector
+| t[{0}] = x[i[{0}], {0}]
+| z[{0}] = x[0, 12 - {0}]
+5
+| 13:vector
+| | y[{0}, {1}] = t[{1}] * x[{0}, {1}]
+| | y[{0}, {1}] += x[{0}, {1} - 1] if {1} - {0} in [1, 9)
+)",
+           0, &target);
+  }
+}
+
 TEST_CASE("a target without vector extensions computes the same") {
   // x86-64 alone: no fma, no rounding instruction, no f16 conversion, no masked access.
   target::Target target = named("x86_64-pc-linux-gnu", "x86-64", "");
