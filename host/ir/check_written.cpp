@@ -11,7 +11,9 @@ namespace dojo::ir {
 
 namespace {
 
-constexpr int kQuestions = 4000;  ///< To the solver, for one program.
+constexpr int kQuestions = 2000;                        ///< To the solver, for one read.
+constexpr int kAllQuestions = 200000;                   ///< For one program.
+constexpr std::int64_t kLooks = std::int64_t{1} << 24;  ///< At writes, for one program.
 constexpr std::int64_t kMarkedNodes = std::int64_t{1} << 22;
 
 enum class Verdict : std::uint8_t { written, unwritten, undecided };
@@ -33,7 +35,7 @@ class Prover {
       addIndex(system_, program_, reading_.instance, d, reading_.element.emplace_back());
     }
     collectEarlier(site);
-    return prove(0, true, true);
+    return looks_ < 0 ? Verdict::undecided : prove();
   }
 
   /// Every element of an out at the end.
@@ -47,7 +49,7 @@ class Prover {
     for (const Site* site : accesses_.of(id)) {
       if (site->touch == Touch::write) earlier_.push_back({site, 0, false});
     }
-    return prove(0, true, true);
+    return prove();
   }
 
  private:
@@ -58,6 +60,8 @@ class Prover {
     const std::vector<int>& privates = accesses_.privateDepths(read.access.buffer);
     const int floor = privates.empty() ? 0 : privates.back() + 1;
     const auto& sites = accesses_.of(read.access.buffer);
+    looks_ -= static_cast<std::int64_t>(sites.size());
+    if (looks_ < 0) return;
     int deepest = 0;
     for (auto at = sites.rbegin(); at != sites.rend(); ++at) {
       if ((*at)->touch != Touch::write) continue;
@@ -88,6 +92,14 @@ class Prover {
     if (system_.refuted()) return Answer::no;
     if (--questions_ < 0) return Answer::unknown;
     return system_.feasible();
+  }
+
+  [[nodiscard]] Verdict prove() {
+    questions_ = std::min(kQuestions, left_);
+    left_ -= questions_;
+    const Verdict verdict = prove(0, true, true);
+    left_ += std::max(questions_, 0);
+    return verdict;
   }
 
   /// Is the read written on every execution that the system still allows, by earlier_[next...]?
@@ -152,7 +164,9 @@ class Prover {
   System system_;
   Reading reading_;
   std::vector<EarlierWrites> earlier_;
-  int questions_ = kQuestions;
+  int questions_ = 0;  ///< Left for this read.
+  int left_ = kAllQuestions;
+  std::int64_t looks_ = kLooks;
 };
 
 bool mustBeWritten(const Buffer& buffer) {

@@ -107,9 +107,9 @@ Accesses::Accesses(const Program& program) : program_(&program) {
 
 std::vector<const Site*> Accesses::below(const Path& path) const {
   std::vector<const Site*> out;
-  for (const Site& site : sites_) {
-    if (startsWith(site.path, path)) out.push_back(&site);
-  }
+  auto site = std::lower_bound(sites_.begin(), sites_.end(), path,
+                               [](const Site& a, const Path& place) { return a.path < place; });
+  for (; site != sites_.end() && startsWith(site->path, path); ++site) out.push_back(&*site);
   return out;
 }
 
