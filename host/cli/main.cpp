@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <csignal>
 #include <exception>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/version.h"
@@ -25,6 +27,15 @@ int run(int argc, char** argv) {
   dojo::cli::addEnv(app);
   dojo::cli::addTarget(app);
   dojo::cli::addSelfcheck(app);
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (argc > 1 && argv[1][0] != '-' &&
+      std::find(names.begin(), names.end(), argv[1]) == names.end()) {
+    return dojo::cli::fail({"cli.usage",
+                            "there is no command '" + std::string(argv[1]) + "'" +
+                                dojo::didYouMean(argv[1], names) + " (dojo --help lists all)",
+                            "", ""});
+  }
   try {
     app.parse(argc, argv);
     return dojo::cli::kDone;

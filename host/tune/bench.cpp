@@ -18,6 +18,7 @@
 #include "ir/print.h"
 #include "link/link.h"
 #include "tune/verifier.h"
+#include "tune/work.h"
 
 namespace dojo::tune {
 namespace {
@@ -32,6 +33,31 @@ struct Placed {
   link::Image image;
   measure::Kernel kernel;
 };
+
+/// A kernel that does more than this can't be verified in reasonable time.
+constexpr double kMostExecutions = 3e10;
+
+/// Refuses what can't be verified or held, before anything is drawn or computed.
+Status fits(const ir::Program& program, const transport::Device& device) {
+  const Work work = countWork(program);
+  const transport::Region* data = device.hello().region("data");
+  const double needed = work.bytes * static_cast<double>(inputSetCount(work.executions));
+  if (data != nullptr && needed > static_cast<double>(data->size)) {
+    return Error{"load.size",
+                 fmt::format("the arguments take {:.0f} bytes for all input sets, and the device "
+                             "has {} for data",
+                             needed, data->size),
+                 program.name, ""};
+  }
+  if (work.executions > kMostExecutions) {
+    return Error{"verify.size",
+                 fmt::format("one call is {:.3g} operations, and more than {:.3g} aren't verified "
+                             "in reasonable time",
+                             work.executions, kMostExecutions),
+                 program.name, ""};
+  }
+  return {};
+}
 
 Failure failureOf(const Error& error, Stage fallback) {
   const std::string kind = error.code.substr(0, error.code.find('.'));
@@ -224,6 +250,7 @@ Bench::Bench(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<Bench>> Bench::open(const ir::Program& program, const target::Target& target,
                                            transport::Device& device, const BenchOptions& options) {
+  if (Status s = fits(program, device); !s.ok()) return s.error();
   Result<Verifier> verifier = makeVerifier(program, options.seed);
   if (!verifier.ok()) return verifier.error();
   measure::Options measuring;

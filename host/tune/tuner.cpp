@@ -248,8 +248,11 @@ Result<Tuned> tune(const Request& request, const target::Target& target, transpo
       const TimeSplit& t = outcome.time;
       const double each = t.compile + t.transfer + t.verify + t.run;
       const auto left = static_cast<double>(request.budget.trials - index - 1);
-      std::string text = fmt::format("{:.2g} s for a trial like this one: {} more take {:.0f} s",
-                                     each, left, left * each);
+      std::string text = fmt::format(
+          "the plain program took {:.2g} s: {} more trials take at most about {:.0f} s, mostly "
+          "much "
+          "less",
+          each, left, left * each);
       if (left * each > request.budget.seconds) {
         text += fmt::format(", cut at {:.0f} s", request.budget.seconds);
       }

@@ -70,15 +70,18 @@ std::string indices(const ir::Buffer& buffer, std::int64_t element) {
   return "[" + out + "]";
 }
 
-/// How far off, over what is allowed: at most 1 is right.
-double errorOf(double got, const ir::Bounded& want) {
+/// How far off, over what is allowed: at most 1 is right. `off` is got less want.value.
+double errorOf(double got, double off, const ir::Bounded& want) {
   if (std::isnan(want.value)) return std::isnan(got) ? 0 : INFINITY;
-  if (got == want.value) return 0;
-  const double off = std::abs(got - want.value);
+  if (std::isinf(want.value)) return got == want.value ? 0 : INFINITY;
+  off = std::abs(off - want.low);
+  if (off == 0) return 0;
   return std::isnan(off) || want.bound == 0 ? INFINITY : off / want.bound;
 }
 
 }  // namespace
+
+int inputSetCount(double executions) { return static_cast<int>(setsFor(executions).size()); }
 
 Result<measure::Compared> compareElements(const ir::Buffer& buffer,
                                           std::span<const std::byte> bytes,
@@ -95,22 +98,30 @@ Result<measure::Compared> compareElements(const ir::Buffer& buffer,
       continue;
     }
     ++out.elements;
-    double got = 0;
+    const auto element = static_cast<std::int64_t>(k);
+    double got = 0, off = 0;
     if (f32) {
       float value = 0;
       std::memcpy(&value, bytes.data() + k * sizeof value, sizeof value);
       got = value;
+      off = got - want.value;
+    } else if (ir::isFloat(buffer.dtype)) {
+      got = ir::loadAsDouble(tensor, element);
+      off = got - want.value;
     } else {
-      got = ir::loadAsDouble(tensor, static_cast<std::int64_t>(k));
+      // Integers of 64 bits don't fit a double; their differences from the reference do.
+      const std::int64_t value = ir::loadAsInteger(tensor, element);
+      got = static_cast<double>(value);
+      off = static_cast<double>(static_cast<__int128>(value) - static_cast<__int128>(want.value));
     }
-    const double error = errorOf(got, want);
+    const double error = errorOf(got, off, want);
     if (error > 1) {
-      return Error{"verify.mismatch",
-                   fmt::format("{}{} is {:.9g} where {:.9g} within {:.3g} is right (input set "
-                               "'{}')",
-                               buffer.name, indices(buffer, static_cast<std::int64_t>(k)), got,
-                               want.value, want.bound, set),
-                   "", ""};
+      return Error{
+          "verify.mismatch",
+          fmt::format("{}{} is {:.9g} where {:.9g} within {:.3g} is right (input set "
+                      "'{}')",
+                      buffer.name, indices(buffer, element), got, want.value, want.bound, set),
+          "", ""};
     }
     out.worstError = std::max(out.worstError, error);
   }

@@ -26,6 +26,9 @@ struct Verifier {
 /// there are, but at least two. Errors: "verify.reference" (the program itself can't be run).
 [[nodiscard]] Result<Verifier> makeVerifier(const ir::Program& program, std::uint64_t seed);
 
+/// How many sets a kernel of so many leaf executions is verified on, at most.
+[[nodiscard]] int inputSetCount(double executions);
+
 /// The comparison of one argument's bytes with its reference; `name` and `set` are for messages.
 [[nodiscard]] Result<measure::Compared> compareElements(const ir::Buffer& buffer,
                                                         std::span<const std::byte> bytes,
