@@ -133,8 +133,8 @@ class Author {
     for (std::size_t i = 0; i < loops_.size(); ++i) body_ += "| ";
     body_ += text + "\n";
   }
-  void open(std::int64_t extent) {
-    line(std::to_string(extent));
+  void open(std::int64_t extent, const std::string& condition = "") {
+    line(std::to_string(extent) + condition);
     loops_.push_back({extent});
   }
   void close(std::size_t depth) { loops_.resize(depth); }
@@ -369,6 +369,24 @@ class Author {
       if (random_.oneIn(5)) line(dst + " += " + expression() + guard(2));
     }
     close(0);
+    if (random_.oneIn(6)) again(id);
+  }
+
+  /// Some of the elements once more, under a guard that a scope or the line carries.
+  void again(std::size_t id) {
+    const Declared buffer = buffers_[id];
+    std::string indices;
+    for (std::size_t d = 0; d < buffer.dims.size(); ++d) {
+      open(buffer.dims[d], guard(2));
+      indices += (d == 0 ? "" : ", ") + variable(d);
+    }
+    const std::string dst = fmt::format("{}[{}]", buffer.name, indices);
+    if (random_.oneIn(2)) {
+      line(fmt::format("{0} = {0} * {1}{2}", dst, operand(), guard(3)));
+    } else {
+      line(dst + " += " + expression() + guard(3));
+    }
+    close(0);
   }
 
   void copy(std::size_t id) {
@@ -409,7 +427,7 @@ class Author {
       if (random_.oneIn(6)) {
         loopsFor(random_.of(pool_));
       } else {
-        open(random_.of(pool_));
+        open(random_.of(pool_), guard(6));
       }
     }
     accumulate(id, dst, kind.assign);
