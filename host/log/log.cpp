@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "log/log.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <random>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -75,6 +77,19 @@ std::string keyOf(const RunSettings& s) {
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// Switching to WAL needs the file alone for a moment, and SQLite doesn't wait for that by itself.
+Status enterWal(Database& db) {
+  constexpr int kTries = 1000;
+  constexpr auto kPause = std::chrono::milliseconds(20);
+  Status status;
+  for (int k = 0; k < kTries; ++k) {
+    status = db.execute("PRAGMA journal_mode=WAL");
+    if (status.ok() || status.error().code != "log.busy") break;
+    std::this_thread::sleep_for(kPause);
+  }
+  return status;
+}
+
 Status prepareFile(Database& db, Log::Mode mode) {
   auto pragma = [&](const std::string& name, std::int64_t& value) -> Status {
     Statement statement = db.prepare("PRAGMA " + name);
@@ -82,12 +97,17 @@ Status prepareFile(Database& db, Log::Mode mode) {
     return db.status(statement);
   };
   std::int64_t application = 0, version = 0, tables = 0;
-  if (Status s = pragma("application_id", application); !s.ok()) return s;
-  if (Status s = pragma("user_version", version); !s.ok()) return s;
   {
-    Statement statement = db.prepare("SELECT count(*) FROM sqlite_master");
-    if (statement.step()) tables = statement.integer();
-    if (Status s = db.status(statement); !s.ok()) return s;
+    // One snapshot: another process may be making the log right now.
+    if (Status s = db.execute("BEGIN"); !s.ok()) return s;
+    if (Status s = pragma("application_id", application); !s.ok()) return s;
+    if (Status s = pragma("user_version", version); !s.ok()) return s;
+    {
+      Statement statement = db.prepare("SELECT count(*) FROM sqlite_master");
+      if (statement.step()) tables = statement.integer();
+      if (Status s = db.status(statement); !s.ok()) return s;
+    }
+    if (Status s = db.execute("COMMIT"); !s.ok()) return s;
   }
   bool fresh = application == 0 && version == 0 && tables == 0;
   if (!fresh && application != kApplication) {
@@ -104,11 +124,8 @@ Status prepareFile(Database& db, Log::Mode mode) {
     return Error{"log.not-a-log", "the file is empty, so not a tuning log", db.path(), ""};
   }
   if (mode == Log::Mode::read) return {};
-  if (Status s = db.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
-                            "PRAGMA foreign_keys=ON");
-      !s.ok()) {
-    return s;
-  }
+  if (Status s = enterWal(db); !s.ok()) return s;
+  if (Status s = db.execute("PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON"); !s.ok()) return s;
   if (!fresh) return {};
   Database::Transaction transaction(db);
   if (!transaction.begun().ok()) return transaction.begun();
