@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ir/bounded.h"
 #include "ir/program.h"
 
 namespace dojo::ir {
@@ -24,6 +25,8 @@ struct Tensor {
 /// Rounds to nearest even / wraps into the dtype.
 void store(Tensor& tensor, std::int64_t element, double value);
 void store(Tensor& tensor, std::int64_t element, std::int64_t value);
+/// How far an element is off over what its reference allows (bounded.h).
+[[nodiscard]] double excess(const Bounded& want, const Tensor& got, std::int64_t element);
 [[nodiscard]] Tensor makeTensor(const Buffer& buffer);  ///< Zeroed.
 
 struct InterpretOptions {
@@ -49,13 +52,6 @@ struct InterpretOptions {
 /// order, empty for `in`.
 [[nodiscard]] Result<std::vector<std::vector<std::uint64_t>>> interpretExact(
     const Program& program, std::uint64_t inputSeed, const InterpretOptions& options = {});
-
-/// A reference value of one element with what a correct candidate may differ by.
-struct Bounded {
-  double value = 0;
-  double low = 0;    ///< value + low is the reference: f64 and i64 need more than a double holds.
-  double bound = 0;  ///< Absolute error allowed; infinite: not compared.
-};
 
 /// Runs in wider arithmetic (double for f32 and narrower, double-double for f64) and carries for
 /// each value the error that allowed rewrites and roundings may cause (reference_estimate.h,

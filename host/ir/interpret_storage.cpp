@@ -28,6 +28,11 @@ std::int64_t loadAsInteger(const Tensor& tensor, std::int64_t element) {
   return isFloat(tensor.dtype) ? truncateTo(DType::i64, number.real) : number.integer;
 }
 
+double excess(const Bounded& want, const Tensor& got, std::int64_t element) {
+  return isFloat(got.dtype) ? excess(want, loadAsDouble(got, element))
+                            : excess(want, loadAsInteger(got, element));
+}
+
 void store(Tensor& tensor, std::int64_t element, double value) {
   const DType type = tensor.dtype;
   store(type, &tensor.bytes[byteOf(tensor, element)],

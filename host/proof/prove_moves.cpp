@@ -59,19 +59,6 @@ Meaning meaningOf(const ir::Program& program, std::uint64_t seed) {
   return out;
 }
 
-bool isOff(const ir::Buffer& buffer, const ir::Tensor& tensor, std::int64_t element,
-           const ir::Bounded& want) {
-  if (std::isinf(want.bound)) return false;
-  if (!ir::isFloat(buffer.dtype)) {
-    const auto got = static_cast<long double>(ir::loadAsInteger(tensor, element));
-    return !(std::abs(got - want.value - want.low) <= want.bound);
-  }
-  const double got = ir::loadAsDouble(tensor, element);
-  if (std::isnan(want.value)) return !std::isnan(got);
-  if (std::isinf(want.value)) return got != want.value;
-  return !(std::abs((got - want.value) - want.low) <= want.bound);
-}
-
 /// The arithmetic of the dtypes: no error, and every element within the bound that the reference of
 /// the start program carries.
 std::string compareRounded(const ir::Program& before, const Meaning& meaning,
@@ -88,7 +75,7 @@ std::string compareRounded(const ir::Program& before, const Meaning& meaning,
     for (std::size_t e = 0; e < meaning.reference[i].size(); ++e) {
       const ir::Bounded& want = meaning.reference[i][e];
       const auto element = static_cast<std::int64_t>(e);
-      if (!isOff(buffer, (*got)[i], element, want)) continue;
+      if (ir::excess(want, (*got)[i], element) <= 1) continue;
       return fmt::format("element {} of {} is {} in {}, and {} within {} was expected", e,
                          buffer.name, ir::loadAsDouble((*got)[i], element), ir::name(buffer.dtype),
                          want.value, want.bound);

@@ -58,19 +58,14 @@ Agreement compare(const std::vector<std::vector<Bounded>>& expected,
   for (std::size_t a = 0; a < expected.size(); ++a) {
     for (std::size_t i = 0; i < expected[a].size(); ++i) {
       const Bounded& e = expected[a][i];
-      if (std::isinf(e.bound)) {
+      if (!e.isCompared()) {
         ++out.skipped;
         continue;
       }
       ++out.compared;
-      const double value = loadAsDouble(got[a], static_cast<std::int64_t>(i));
-      if (std::isfinite(e.value)) {
-        const double error = std::abs((value - e.value) - e.low);
-        if (!(error <= e.bound)) ++out.outside;
-        if (error > 0) out.worst = std::max(out.worst, error / e.bound);
-      } else if (std::isnan(e.value) ? !std::isnan(value) : value != e.value) {
-        ++out.outside;
-      }
+      const double off = excess(e, got[a], static_cast<std::int64_t>(i));
+      if (off > 1) ++out.outside;
+      out.worst = std::max(out.worst, off);
     }
   }
   return out;
