@@ -270,7 +270,7 @@ Emitter::Value* Emitter::multiple(const Variable& variable, std::int64_t factor)
 /// pointer + variable * bytes, computed once in the variable's frame.
 Emitter::Value* Emitter::step(const Variable& variable, Value* pointer, std::int64_t bytes) {
   Frame& frame = state_.frames[variable.frame];
-  Value*& known = frame.steps[{pointer, bytes}];
+  Value*& known = frame.steps[{pointer, variable.scalar, bytes}];
   if (known != nullptr) return known;
   llvm::IRBuilderBase::InsertPointGuard guard(b_);
   b_.SetInsertPoint(frame.block, frame.last == nullptr ? frame.block->getFirstNonPHIOrDbgOrAlloca()

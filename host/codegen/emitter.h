@@ -49,7 +49,8 @@ class Emitter {
   struct Frame {
     llvm::BasicBlock* block = nullptr;
     llvm::Instruction* last = nullptr;  ///< New ones go after it; nullptr: to the block's start.
-    std::map<std::pair<Value*, std::int64_t>, Value*> steps;  ///< By pointer and bytes.
+    /// By pointer, variable (a function's first frame has several) and bytes.
+    std::map<std::tuple<Value*, Value*, std::int64_t>, Value*> steps;
     /// Loops only: the block before, the first value of the variable, and multiples of the variable
     /// that are counted beside it, by factor.
     llvm::BasicBlock* before = nullptr;

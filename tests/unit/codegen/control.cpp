@@ -178,6 +178,22 @@ out z f32 [14]
 )");
 }
 
+TEST_CASE("addresses in parallel scopes tell variables with the same stride apart") {
+  agrees(R"(kernel pairs
+in  x f32 [5]
+out y f32 [5, 5]
+out z f32 [5, 5, 5]
+
+5
+| 5:parallel
+| | y[{0}, {1}] = x[{0}] - x[{1}]
+5
+| 5
+| | 5:parallel
+| | | z[{0}, {1}, {2}] = x[{2}] * x[{0}] - x[{1}]
+)");
+}
+
 TEST_CASE("register buffers leave no memory behind") {
   const auto text = codegen::llvmText(program(R"(kernel matmul
 in  a f32 [8, 24]
