@@ -144,6 +144,7 @@ int run(const Options& options) {
   request.budget.trials = options.trials;
   if (options.seconds > 0) request.budget.seconds = options.seconds;
   request.coldCache = options.measure.cache == "cold";
+  request.referenceFolder = referenceFolder();
   request.tool = kVersion;
   request.interrupted = &stop;
   {

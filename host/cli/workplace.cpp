@@ -2,6 +2,7 @@
 #include "cli/workplace.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -36,6 +37,13 @@ Result<target::Target> loadTarget(const std::string& name, int threads) {
   return target;
 }
 
+std::string referenceFolder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache == '/') return std::string(cache) + "/dojo/references";
+  const char* home = std::getenv("HOME");
+  return home == nullptr || *home != '/' ? "" : std::string(home) + "/.cache/dojo/references";
+}
+
 Status Workplace::open() {
   if (broken_) return *broken_;
   if (bench_ != nullptr) return {};
@@ -49,6 +57,7 @@ Status Workplace::open() {
   options.harts = target_.harts;
   options.seed = args_.seed;
   options.coldCache = args_.cache == "cold";
+  options.referenceFolder = referenceFolder();
   options.raceFactor = std::numeric_limits<double>::infinity();
   options.interrupted = &interrupted();
   Result<std::unique_ptr<tune::Bench>> bench =

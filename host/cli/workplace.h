@@ -30,6 +30,9 @@ void addMeasureOptions(CLI::App& command, MeasureArgs& args);
 /// The target as `threads` harts of it see it: with one, nothing is offered to several.
 [[nodiscard]] Result<target::Target> loadTarget(const std::string& name, int threads);
 
+/// Where expected results that took long to compute are kept from run to run; empty: nowhere.
+[[nodiscard]] std::string referenceFolder();
+
 /// One kernel on one device; the device is reached when something is measured first.
 class Workplace final : public search::Evaluator {
  public:

@@ -24,8 +24,8 @@ constexpr std::uint64_t kSlotAlign = 4096;
 /// Samples that are taken even when the budget is spent; one where a call lasts longer than this.
 constexpr std::uint32_t kLeastSamples = 3;
 constexpr double kLongCallSeconds = 1;
-/// A kernel that takes longer is judged hopeless by its verification calls where they are this many
-/// times beyond the best; a shorter one is too much slowed there by cold caches.
+/// A kernel that takes longer is judged hopeless by its first call where that is this many times
+/// beyond the best; a shorter one is too much slowed there by cold caches.
 constexpr double kHopelessSeconds = 1e-3;
 constexpr double kHopelessFactor = 3;
 /// Racing needs this many samples.
@@ -60,6 +60,12 @@ struct Session::State {
   /// Ticks of one call of a sample, the cost of calling subtracted.
   double perCall(const Sample& sample) const {
     return std::max(0.0, static_cast<double>(sample.ticks) / sample.calls - empty);
+  }
+  /// Of the shortest of these calls; 0: not known.
+  double secondsOf(const std::vector<Sample>& calls) const {
+    std::uint64_t ticks = std::numeric_limits<std::uint64_t>::max();
+    for (const Sample& call : calls) ticks = std::min(ticks, call.ticks);
+    return hz > 0 ? static_cast<double>(ticks) / hz : 0;
   }
   /// Lets the runner choose the calls in a sample, or one call where each needs cold caches.
   void fillSamples(Call& call) const {
@@ -215,24 +221,23 @@ Outcome Session::State::evaluate(const Kernel& kernel, const Race& race) {
   if (Status loaded = load(kernel); !loaded) return fail(loaded.error());
   split.transfer += watch.restart();
 
-  auto first = verify(kernel, 0, layout->sets(), measured, split);
+  auto first = verify(kernel, 0, 1, measured, split);
   if (!first) return fail(first.error());
-  double ticks = std::numeric_limits<double>::infinity();
   Measurement rough;
-  for (const Sample& sample : *first) {
-    ticks = std::min(ticks, static_cast<double>(sample.ticks));
-    add(sample, rough);
-  }
-  const double seconds = hz > 0 ? ticks / hz : 0;
-  watch.restart();
-
-  const std::vector<double>& judged = rough.ratios.empty() ? rough.samples : rough.ratios;
-  const double best = *std::min_element(judged.begin(), judged.end());
-  if (seconds > kHopelessSeconds && best > kHopelessFactor * race.score) {
+  add(first->front(), rough);
+  double seconds = secondsOf(*first);
+  const double once = rough.ratios.empty() ? rough.samples[0] : rough.ratios[0];
+  if (seconds > kHopelessSeconds && once > kHopelessFactor * race.score) {
     measured.censored = true;
     measured.samples = rough.samples;
     measured.ratios = rough.ratios;
   } else {
+    if (layout->sets() > 1) {
+      auto others = verify(kernel, 1, layout->sets() - 1, measured, split);
+      if (!others) return fail(others.error());
+      seconds = std::min(seconds, secondsOf(*others));
+    }
+    watch.restart();
     if (Status timed = time(kernel, seconds, race, measured); !timed) return fail(timed.error());
     split.run += watch.restart();
     // What was timed must still compute: once more on inputs that were not the first ones.

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "ir/numeric.h"
 #include "ir/print.h"
 #include "measure/verification_cache.h"
@@ -18,6 +19,8 @@ namespace {
 
 /// Above so many leaf executions a kernel gets fewer sets.
 constexpr double kManyExecutions = 4e7;
+/// A reference that takes longer is kept on disk.
+constexpr double kLongSeconds = 0.2;
 
 double executions(const std::vector<ir::Node>& nodes) {
   double out = 0;
@@ -41,6 +44,14 @@ std::vector<ir::InputSet> defaultSets(const ir::Program& program) {
   if (executions(program.body) > kManyExecutions) out.resize(3);
   return out;
 }
+
+}  // namespace
+
+int inputSetCount(const ir::Program& program) {
+  return static_cast<int>(defaultSets(program).size());
+}
+
+namespace {
 
 /// The widest median bound that proves something.
 double widest(ir::DType type) { return ir::sizeBytes(type) < 4 ? 0.25 : 1e-3; }
@@ -225,6 +236,7 @@ Result<Drawn> draw(const ir::Program& program, const std::string& text, ir::Inpu
   if (auto kept = readReferences(cacheFolder, key)) {
     out.references = std::move(*kept);
   } else {
+    Stopwatch watch;
     auto computed = ir::reference(program, out.inputs);
     if (!computed) {
       Error error = computed.error();
@@ -234,7 +246,7 @@ Result<Drawn> draw(const ir::Program& program, const std::string& text, ir::Inpu
                    error.where, error.detail};
     }
     out.references = std::move(computed).value();
-    writeReferences(cacheFolder, key, out.references);
+    if (watch.seconds() > kLongSeconds) writeReferences(cacheFolder, key, out.references);
   }
   judge(program, out);
   return out;

@@ -22,10 +22,13 @@ struct VerifierOptions {
   std::uint64_t seed = 1;
   /// Empty: all five, or for kernels that compute much the first three.
   std::vector<ir::InputSet> sets;
-  /// References are kept here from run to run; empty: in memory alone. What can't be read or
-  /// written there is computed again.
+  /// References that took long to compute are kept here from run to run; empty: in memory alone.
+  /// What can't be read or written there is computed again.
   std::string cacheFolder;
 };
+
+/// How many input sets a kernel gets by default, at most.
+[[nodiscard]] int inputSetCount(const ir::Program& program);
 
 /// One input set.
 struct VerifiedSet {

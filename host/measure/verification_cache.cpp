@@ -2,6 +2,7 @@
 // A file: version, key, arrays as counts and elements, and a hash of all of that.
 #include "measure/verification_cache.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -13,10 +14,12 @@ namespace {
 
 /// Counts changes of the reference's arithmetic and of this format.
 constexpr std::string_view kVersion = "dojo-reference 1\n";
-constexpr std::size_t kLargestFile = std::size_t{1} << 32;
+constexpr std::size_t kLargestFile = std::size_t{1} << 30;
+constexpr std::uintmax_t kMostKept = kLargestFile;
+constexpr const char* kExtension = ".reference";
 
 std::string pathOf(const std::string& folder, const std::string& key) {
-  return (std::filesystem::path(folder) / (hex(contentHash(key)) + ".reference")).string();
+  return (std::filesystem::path(folder) / (hex(contentHash(key)) + kExtension)).string();
 }
 
 template <class T>
@@ -77,6 +80,33 @@ std::optional<References> readReferences(const std::string& folder, const std::s
   return out;
 }
 
+namespace {
+
+void removeOldest(const std::string& folder) {
+  struct File {
+    std::filesystem::file_time_type time;
+    std::uintmax_t size;
+    std::filesystem::path path;
+  };
+  std::error_code error;
+  std::vector<File> files;
+  std::uintmax_t sum = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() != kExtension) continue;
+    files.push_back({entry.last_write_time(error), entry.file_size(error), entry.path()});
+    if (error) return;
+    sum += files.back().size;
+  }
+  std::sort(files.begin(), files.end(),
+            [](const File& a, const File& b) { return a.time < b.time; });
+  for (std::size_t k = 0; k < files.size() && sum > kMostKept; ++k) {
+    std::filesystem::remove(files[k].path, error);
+    sum -= files[k].size;
+  }
+}
+
+}  // namespace
+
 void writeReferences(const std::string& folder, const std::string& key,
                      const References& references) {
   if (folder.empty()) return;
@@ -89,7 +119,7 @@ void writeReferences(const std::string& folder, const std::string& key,
     for (const ir::Bounded& element : array) put(out, element);
   }
   put(out, contentHash(out));
-  (void)writeFile(pathOf(folder, key), out);
+  if (writeFile(pathOf(folder, key), out)) removeOldest(folder);
 }
 
 }  // namespace dojo::measure

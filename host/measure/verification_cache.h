@@ -20,7 +20,8 @@ using References = std::vector<std::vector<ir::Bounded>>;
 /// nullopt where there is none, or the file is damaged or of another version.
 [[nodiscard]] std::optional<References> readReferences(const std::string& folder,
                                                        const std::string& key);
-/// Does nothing where the folder can't be written.
+/// Does nothing where the folder can't be written. The oldest ones go when all together are beyond
+/// 1 GiB.
 void writeReferences(const std::string& folder, const std::string& key,
                      const References& references);
 

@@ -17,7 +17,6 @@
 #include "codegen/codegen.h"
 #include "ir/print.h"
 #include "link/link.h"
-#include "tune/verifier.h"
 #include "tune/work.h"
 
 namespace dojo::tune {
@@ -41,7 +40,7 @@ constexpr double kMostExecutions = 3e10;
 Status fits(const ir::Program& program, const transport::Device& device) {
   const Work work = countWork(program);
   const transport::Region* data = device.hello().region("data");
-  const double needed = work.bytes * static_cast<double>(inputSetCount(work.executions));
+  const double needed = work.bytes * static_cast<double>(measure::inputSetCount(program));
   if (data != nullptr && needed > static_cast<double>(data->size)) {
     return Error{"load.size",
                  fmt::format("the arguments take {:.0f} bytes for all input sets, and the device "
@@ -116,7 +115,7 @@ struct Bench::State {
   const target::Target& target;
   BenchOptions options;
   std::unique_ptr<measure::Session> session;
-  std::vector<std::string> sets, dropped;
+  std::vector<measure::VerifiedSet> sets, dropped;
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -251,7 +250,10 @@ Bench::Bench(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Result<std::unique_ptr<Bench>> Bench::open(const ir::Program& program, const target::Target& target,
                                            transport::Device& device, const BenchOptions& options) {
   if (Status s = fits(program, device); !s.ok()) return s.error();
-  Result<Verifier> verifier = makeVerifier(program, options.seed);
+  measure::VerifierOptions verifying;
+  verifying.seed = options.seed;
+  verifying.cacheFolder = options.referenceFolder;
+  Result<measure::Verifier> verifier = measure::Verifier::make(program, verifying);
   if (!verifier.ok()) return verifier.error();
   measure::Options measuring;
   measuring.coldCache = options.coldCache;
@@ -259,12 +261,12 @@ Result<std::unique_ptr<Bench>> Bench::open(const ir::Program& program, const tar
   measuring.limitSeconds = target.runner.callSeconds;
   measuring.seed = options.seed;
   Result<std::unique_ptr<measure::Session>> session = measure::Session::open(
-      device, target, program, verifier->inputs, verifier->compare, measuring);
+      device, target, program, verifier->inputs(), verifier->compare(), measuring);
   if (!session.ok()) return session.error();
   auto state = std::make_shared<State>(target, options);
   state->session = std::move(session).value();
-  state->sets = verifier->names;
-  state->dropped = verifier->dropped;
+  state->sets = verifier->sets();
+  state->dropped = verifier->dropped();
   for (int slot = state->session->slots() - 1; slot >= kPairSlots; --slot) {
     state->freeSlots.push_back(slot);
   }
@@ -340,8 +342,8 @@ void Bench::setBest(double score) {
   state_->best = std::min(state_->best, score);
 }
 
-const std::vector<std::string>& Bench::inputSets() const { return state_->sets; }
-const std::vector<std::string>& Bench::droppedSets() const { return state_->dropped; }
+const std::vector<measure::VerifiedSet>& Bench::inputSets() const { return state_->sets; }
+const std::vector<measure::VerifiedSet>& Bench::droppedSets() const { return state_->dropped; }
 
 Result<measure::Pairing> Bench::compare(const ir::Program& a, const ir::Program& b, int pairs) {
   Result<Placed> first = state_->place(a, ir::print(a), 0);

@@ -14,6 +14,7 @@
 #include "ir/program.h"
 #include "log/log.h"
 #include "measure/session.h"
+#include "measure/verification.h"
 #include "search/evaluator.h"
 #include "target/target.h"
 #include "transport/device.h"
@@ -24,7 +25,7 @@ struct BenchOptions {
   int harts = 1;
   std::uint64_t seed = 1;  ///< Of the inputs.
   bool coldCache = false;
-  std::string runnerPath;  ///< Empty: the runner that was built with this program.
+  std::string referenceFolder;  ///< See measure::VerifierOptions::cacheFolder.
   /// A candidate that is certainly this many times slower than the best is cut.
   double raceFactor = 2;
   int depth = 4;
@@ -66,9 +67,9 @@ class Bench final : public search::Evaluator {
   /// The best score so far, against which candidates race; lower ones replace it.
   void setBest(double score);
 
-  /// Names of the input sets in use, and of those that prove nothing for this kernel.
-  [[nodiscard]] const std::vector<std::string>& inputSets() const;
-  [[nodiscard]] const std::vector<std::string>& droppedSets() const;
+  /// The input sets in use, and those that prove nothing for this kernel.
+  [[nodiscard]] const std::vector<measure::VerifiedSet>& inputSets() const;
+  [[nodiscard]] const std::vector<measure::VerifiedSet>& droppedSets() const;
 
   /// Measures two programs in turn on the raw counter. Nothing may be in flight.
   [[nodiscard]] Result<measure::Pairing> compare(const ir::Program& a, const ir::Program& b,

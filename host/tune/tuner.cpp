@@ -79,6 +79,7 @@ class Finals {
     options.harts = target_.harts;
     options.seed = request_.seed + kFinalSeed;
     options.coldCache = request_.coldCache;
+    options.referenceFolder = request_.referenceFolder;
     options.raceFactor = std::numeric_limits<double>::infinity();
     options.interrupted = request_.interrupted;
     Result<std::unique_ptr<Bench>> bench = Bench::open(request_.plain, target_, device_, options);
@@ -204,13 +205,17 @@ Result<Tuned> tune(const Request& request, const target::Target& target, transpo
   options.harts = target.harts;
   options.seed = request.seed;
   options.coldCache = request.coldCache;
+  options.referenceFolder = request.referenceFolder;
   options.interrupted = request.interrupted;
   note("drawing inputs and computing what must come out of them");
   Result<std::unique_ptr<Bench>> bench = Bench::open(request.plain, target, device, options);
   if (!bench.ok()) return bench.error();
   note(fmt::format("{} input sets in {:.1f} s", (*bench)->inputSets().size(), watch.seconds()));
-  for (const std::string& dropped : (*bench)->droppedSets()) {
-    note("input set '" + dropped + "' isn't used: it bounds the result too loosely");
+  for (const measure::VerifiedSet& dropped : (*bench)->droppedSets()) {
+    note(
+        fmt::format("input set '{}' isn't used: rounding may be {:.1g} of half the results, which "
+                    "proves nothing",
+                    dropped.name, dropped.medianBound));
   }
   const Work work = countWork(request.plain);
   if (request.peakTermsPerTick > 0 && work.terms) {

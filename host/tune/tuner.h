@@ -29,7 +29,8 @@ struct Request {
   std::uint64_t seed = 1;
   search::Budget budget;
   bool coldCache = false;
-  std::string tool;  ///< Version of this program.
+  std::string referenceFolder;  ///< See measure::VerifierOptions::cacheFolder.
+  std::string tool;             ///< Version of this program.
   /// Multiply-adds per tick that the device can do at most; 0: not known. What beats it by far is
   /// a fault of the measurement.
   double peakTermsPerTick = 0;
