@@ -80,7 +80,9 @@ void evaluate(Op op, Real& out, Real& x, Real& y) {
       mpfr_ui_div(out.get(), 1, out.get(), MPFR_RNDN);
       break;
     case Op::rsqrt:
-      mpfr_rec_sqrt(out.get(), x.get(), MPFR_RNDN);
+      // mpfr_rec_sqrt gives plus infinity for both zeros.
+      mpfr_sqrt(out.get(), x.get(), MPFR_RNDN);
+      mpfr_ui_div(out.get(), 1, out.get(), MPFR_RNDN);
       break;
     default:
       mpfr_pow(out.get(), x.get(), y.get(), MPFR_RNDN);

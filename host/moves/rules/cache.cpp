@@ -124,6 +124,12 @@ bool initialised(const ir::Accesses& accesses, const CacheRequest& request, int 
   const ir::Role role = program.buffer(request.buffer).role;
   if (role == ir::Role::in || role == ir::Role::inout) return true;
   if (touchesAll(program, first, region.box, static_cast<int>(request.place.size()))) return true;
+  // What was written may have given way to another element in the same storage since.
+  const std::vector<ir::Dim>& dims = program.buffer(request.buffer).dims;
+  if (std::any_of(dims.begin(), dims.end(),
+                  [](const ir::Dim& dim) { return dim.fold != 0 && dim.extent > dim.fold; })) {
+    return false;
+  }
   // A read of the box at that place, which the program doesn't have (yet).
   const RegionNest copy = regionNest(program, request, region);
   std::vector<ir::Node> scopes(copy.extents.size());

@@ -226,4 +226,24 @@ TEST_CASE("buffer and computation moves on awkward programs, and back") {
   }
 }
 
+TEST_CASE("a read that never happens is no reason to copy what its storage lost") {
+  const auto start = ir::parse(R"(kernel k
+tmp b f16 [~2]
+out y f16 []
+
+b[0] = 1
+b[1] = 1
+y[] = 0
+1
+| 1 if 0 in [2, 7)
+| | 1
+| | | y[] = b[-{2}]
+)");
+  REQUIRE(start.ok());
+  const auto move = moves::parseMove("cache_read @3 b heap");
+  const auto next = moves::apply(start->program, test::someTarget(), *move);
+  REQUIRE_FALSE(next.ok());
+  CHECK(next.error().code == "move.unwritten");
+}
+
 }  // namespace dojo
