@@ -45,8 +45,8 @@ struct Wide {
 
 [[gnu::always_inline]] inline Wide operator*(Wide a, Wide b) {
   const Wide product = twoProduct(a.high, b.high);
-  const double cross = a.high * b.low + a.low * b.high;
-  return quickSum(product.high, product.low + (cross == cross ? cross : 0));
+  const double low = product.low + (a.high * b.low + a.low * b.high);
+  return quickSum(product.high, std::isfinite(low) ? low : 0);
 }
 
 [[gnu::always_inline]] inline Wide operator/(Wide a, Wide b) {

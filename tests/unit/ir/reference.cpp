@@ -513,3 +513,18 @@ M
   }
   CHECK(out[2][17 * 512 + 99].value == Approx(sum).epsilon(1e-12));
 }
+
+TEST_CASE("an infinity times a number of many digits is an infinity") {
+  const Program p = program(
+      "kernel k\nin x f64 [4]\nin s f64 []\nout y f64 [4]\ntmp t f64 []\n\n4\n| t[] = x[{0}] + 1\n"
+      "| y[{0}] = s[] * t[]\n");
+  const double tiny = std::ldexp(1, -60);
+  const auto expected =
+      referenceOf(p, {tensor(DType::f64, {tiny, -tiny, 0, -3}), tensor(DType::f64, {-kInf}),
+                      tensor(DType::f64, {0, 0, 0, 0})});
+  for (int i = 0; i < 3; ++i) {
+    CHECK(expected[2][static_cast<std::size_t>(i)].value == -kInf);
+    CHECK(expected[2][static_cast<std::size_t>(i)].bound == 0);
+  }
+  CHECK(expected[2][3].value == kInf);
+}
