@@ -77,35 +77,16 @@ struct Verifier::Expected {
 
 namespace {
 
-/// How far off, over what is allowed: at most 1 is right.
-double excess(double off, double bound) {
-  if (off == 0) return 0;
-  const double out = off / bound;  // Infinite where nothing is allowed.
-  return std::isnan(out) ? INFINITY : out;
-}
-
-double errorOf(double got, const ir::Bounded& want) {
-  if (std::isfinite(want.value)) return excess(std::abs((got - want.value) - want.low), want.bound);
-  const bool same = std::isnan(want.value) ? std::isnan(got) : got == want.value;
-  return same ? 0 : INFINITY;
-}
-
-double errorOf(std::int64_t got, const ir::Bounded& want) {
-  // An extended double holds every int64; the reference's two parts add up to one.
-  const long double off = static_cast<long double>(got) - want.value - want.low;
-  return excess(static_cast<double>(std::abs(off)), want.bound);
-}
-
 template <class T>
 double errorAt(const std::byte* bytes, std::size_t i, const ir::Bounded& want) {
   T got;
   std::memcpy(&got, bytes + i * sizeof got, sizeof got);
-  return errorOf(static_cast<double>(got), want);
+  return ir::excess(want, static_cast<double>(got));
 }
 
 double errorAt(ir::DType type, const std::byte* bytes, std::size_t i, const ir::Bounded& want) {
   const ir::Number got = ir::load(type, bytes + i * static_cast<std::size_t>(ir::sizeBytes(type)));
-  return ir::isFloat(type) ? errorOf(got.real, want) : errorOf(got.integer, want);
+  return ir::isFloat(type) ? ir::excess(want, got.real) : ir::excess(want, got.integer);
 }
 
 /// The worst error of an argument, and the first element that is wrong.
@@ -118,7 +99,7 @@ template <class F>
 Found scan(const std::vector<ir::Bounded>& want, const F& error) {
   Found out;
   for (std::size_t i = 0; i < want.size(); ++i) {
-    if (std::isinf(want[i].bound)) continue;
+    if (!want[i].isCompared()) continue;
     const double found = error(i);
     out.worst = std::max(out.worst, found);
     if (found > 1) {
