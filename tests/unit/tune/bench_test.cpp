@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/text.h"
 #include "ir/parse.h"
 #include "ir/print.h"
 #include "kernels/kernels.h"
@@ -114,4 +115,28 @@ TEST_CASE("execute gives what the interpreter gives; the peak is plausible") {
   }
   CHECK(tune::measurePeak(*machine.device, machine.target, ir::DType::i32).error().code ==
         "peak.target");
+}
+
+TEST_CASE("the traces of the repository lead to programs that are right") {
+  Machine machine;
+  for (const auto& [kernel, shape] : std::map<std::string, std::map<std::string, std::int64_t>>{
+           {"matmul", {{"M", 64}, {"N", 96}, {"K", 40}}}, {"softmax", {{"N", 24}, {"M", 256}}}}) {
+    INFO(kernel);
+    ir::ParseOptions options;
+    options.params = shape;
+    const ir::Program plain = kernels::load(kernel, options)->program;
+    const std::string file = DOJO_SOURCE_DIR "/tests/traces/" + kernel + ".trace";
+    auto trace = moves::parseTrace(readFile(file).value(), file);
+    REQUIRE((trace.ok() ? "" : trace.error().text()) == std::string());
+    auto fast = moves::replay(plain, machine.target, *trace);
+    REQUIRE((fast.ok() ? "" : fast.error().text()) == std::string());
+    auto bench = tune::Bench::open(plain, machine.target, *machine.device, {});
+    REQUIRE(bench.ok());
+    (*bench)->submit(search::candidate(plain, {}));
+    (*bench)->submit(search::candidate(*fast, *trace));
+    const Outcome slow = (*bench)->next().value(), quick = (*bench)->next().value();
+    REQUIRE(slow.ok());
+    REQUIRE((quick.ok() ? "" : quick.failure().detail) == std::string());
+    CHECK(quick.measurement().comparedElements > 0);
+  }
 }
