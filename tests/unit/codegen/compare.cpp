@@ -55,11 +55,15 @@ void compare(const ir::Program& program, const Loaded& kernel,
     for (const ir::Dim& dim : buffer.dims) padded = padded || dim.pad > 0;
     if (bound.empty() && padded) continue;
     for (std::int64_t i = 0; i < buffer.storageElements(); ++i) {
-      if (bound.empty() ? close(buffer.dtype, want, got, i, ulps)
-                        : ir::excess(bound[static_cast<std::size_t>(i)], got, i) <= 1) {
+      const ir::Bounded* reference = bound.empty() ? nullptr : &bound[static_cast<std::size_t>(i)];
+      if (reference == nullptr ? close(buffer.dtype, want, got, i, ulps)
+                               : ir::excess(*reference, got, i) <= 1) {
         continue;
       }
-      FAIL(buffer.name << "[" << i << "] is " << ir::loadAsDouble(got, i) << ", expected "
+      if (reference != nullptr) {
+        UNSCOPED_INFO("its reference is " << reference->value << " within " << reference->bound);
+      }
+      FAIL(buffer.name << "[" << i << "] is " << ir::loadAsDouble(got, i) << ", interpreted "
                        << ir::loadAsDouble(want, i));
     }
   }
@@ -72,6 +76,33 @@ const target::Target& host() {
     auto loaded = target::load("host");
     REQUIRE((loaded.ok() ? "" : loaded.error().text()) == "");
     return *loaded;
+  }();
+  return target;
+}
+
+namespace {
+
+target::Target narrower(const char* cpu, int bits) {
+  target::Target target = host();
+  target.name = cpu;
+  target.cpu = cpu;
+  target.features = "";
+  target.vector.bits = bits;
+  return target;
+}
+
+}  // namespace
+
+const target::Target& middling() {
+  static const target::Target target = narrower("x86-64-v3", 256);
+  return target;
+}
+
+const target::Target& plain() {
+  static const target::Target target = [] {
+    target::Target out = narrower("x86-64", 128);
+    out.vector.fma = false;
+    return out;
   }();
   return target;
 }
@@ -93,7 +124,8 @@ void agrees(std::string_view text, double ulps, const target::Target* target) {
   REQUIRE((object.ok() ? "" : object.error().text()) == "");
   const auto kernel = Loaded::load(object->bytes);  // Finds no function but the runner's services.
   REQUIRE((kernel.ok() ? "" : kernel.error().text()) == "");
-  for (const ir::InputSet set : {ir::InputSet::uniform, ir::InputSet::awkward}) {
+  for (const ir::InputSet set :
+       {ir::InputSet::uniform, ir::InputSet::exact, ir::InputSet::awkward}) {
     compare(parsed, *kernel, ir::makeInputs(parsed, set, 1), ulps);
   }
 }

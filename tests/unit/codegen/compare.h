@@ -13,6 +13,10 @@ namespace dojo::test {
 
 /// The target "host", read once.
 [[nodiscard]] const target::Target& host();
+/// x86-64-v3 with vectors of 256 bits.
+[[nodiscard]] const target::Target& middling();
+/// x86-64 alone: no fma, no rounding instruction, no f16 conversion, no masked access; 128 bits.
+[[nodiscard]] const target::Target& plain();
 /// Instead of a number of ulps: within the error bound that the reference carries.
 constexpr double kCarried = -1;
 /// Parses (requires).

@@ -200,8 +200,6 @@ TEST_CASE("nothing of this machine reaches another target") {
 }
 
 TEST_CASE("vectors of 256 bits") {
-  target::Target target = named("x86_64-pc-linux-gnu", "x86-64-v3", "");
-  target.vector.bits = 256;
   for (const std::string_view type : {"f64", "f32", "f16", "bf16", "i32", "i8"}) {
     agrees("kernel k\nin x " + std::string(type) + " [5, 13]\nin i i32 [13] in [0, 5)\nout y " +
                std::string(type) + R"( [5, 13]
@@ -218,20 +216,16 @@ tmp t )" + std::string(type) +
 | | y[{0}, {1}] = t[{1}] * x[{0}, {1}]
 | | y[{0}, {1}] += x[{0}, {1} - 1] if {1} - {0} in [1, 9)
 )",
-           0, &target);
+           0, &middling());
   }
 }
 
 TEST_CASE("a target without vector extensions computes the same") {
-  // x86-64 alone: no fma, no rounding instruction, no f16 conversion, no masked access.
-  target::Target target = named("x86_64-pc-linux-gnu", "x86-64", "");
-  target.vector.bits = 128;
-  target.vector.fma = false;
   for (const std::string_view type : {"f64", "f32", "f16", "bf16"}) {
     for (const std::string_view op : {"round", "floor", "ceil", "trunc", "sqrt", "abs"}) {
       agrees("kernel op\nin x " + std::string(type) + " [13]\nout y " + std::string(type) +
                  " [13]\n\n13:vector\n| y[{0}] = " + std::string(op) + "(x[{0}])\n",
-             0, &target);
+             0, &plain());
     }
   }
   agrees(R"(kernel mixed
@@ -254,9 +248,9 @@ tmp a f64 [~13] @register
 | z[0, {0}] = 0
 | z[2, {0}] = z[1, {0}] * z[1, {0}]
 )",
-         0, &target);
+         0, &plain());
   refuses("kernel f\nin x f32 [4]\ninout y f32 [4]\n\n4\n| y[{0}] fma+= x[{0}] * x[{0}]\n",
-          "lower.fma", &target);
+          "lower.fma", &plain());
 }
 
 }  // namespace dojo::test
