@@ -8,8 +8,59 @@
 namespace dojo::search {
 namespace {
 
-/// Compiling takes time in proportion to this.
-constexpr std::int64_t kMostCode = 640;
+/// Compiling takes time in proportion to the code: a kernel that does little isn't worth as much of
+/// it as one that does more. One unit of code for so many executions of leaves, within limits.
+constexpr double kExecutionsPerCode = 64;
+constexpr double kLeastLimit = 128;
+constexpr double kMostLimit = 640;
+
+/// Instructions for one vector, roughly.
+std::int64_t codeOf(ir::Op op) {
+  switch (op) {
+    case ir::Op::exp:
+    case ir::Op::log:
+    case ir::Op::tanh:
+    case ir::Op::sigmoid:
+    case ir::Op::rsqrt:
+      return 16;
+    case ir::Op::erf:
+    case ir::Op::pow:
+      return 48;
+    default:
+      return 1;
+  }
+}
+
+struct Size {
+  double code = 0;        ///< Vector operations in the text of the code, unrolled copies counted.
+  double executions = 0;  ///< Of leaves.
+};
+
+Size sizeOf(const moves::State& state) {
+  const ir::Program& program = state.program();
+  Size sum;
+  for (const ir::Visit& visit : state.nodes()) {
+    if (!visit.node->isLeaf()) continue;
+    const ir::Leaf& leaf = visit.node->leaf();
+    const ir::DType type = program.buffer(leaf.dst.buffer).dtype;
+    const std::int64_t lanes = std::max(1, state.target().lanes(ir::sizeBytes(type)));
+    auto copies = static_cast<double>(codeOf(leaf.op));
+    double executions = 1;
+    for (const ir::Node* around : visit.enclosing) {
+      const ir::Scope& scope = around->scope();
+      // A data-dependent extent counts once: such loops are short.
+      const std::int64_t extent = scope.extent.isConstant() ? scope.extent.count : 1;
+      executions *= static_cast<double>(extent);
+      if (scope.mapping.has(ir::MapKind::unroll)) copies *= static_cast<double>(extent);
+      if (scope.mapping.has(ir::MapKind::vector)) {
+        copies *= static_cast<double>((extent + lanes - 1) / lanes);
+      }
+    }
+    sum.code += copies;
+    sum.executions += executions;
+  }
+  return sum;
+}
 
 }  // namespace
 
@@ -44,29 +95,10 @@ std::optional<moves::Move> randomMove(const moves::State& state, Random& random)
   return random.pick(candidates);
 }
 
-std::int64_t codeSize(const moves::State& state) {
-  const ir::Program& program = state.program();
-  std::int64_t sum = 0;
-  for (const ir::Visit& visit : state.nodes()) {
-    if (!visit.node->isLeaf()) continue;
-    const ir::DType type = program.buffer(visit.node->leaf().dst.buffer).dtype;
-    const std::int64_t lanes = std::max(1, state.target().lanes(ir::sizeBytes(type)));
-    std::int64_t copies = 1;
-    for (const ir::Node* around : visit.enclosing) {
-      const ir::Scope& scope = around->scope();
-      if (scope.mapping.has(ir::MapKind::unroll)) copies *= scope.extent.count;
-      if (scope.mapping.has(ir::MapKind::vector) && scope.extent.isConstant()) {
-        copies *= (scope.extent.count + lanes - 1) / lanes;
-      }
-      copies = std::min(copies, kMostCode + 1);
-    }
-    sum += copies;
-  }
-  return sum;
-}
-
 bool worthTrying(const moves::State& state) {
-  return codeSize(state) <= kMostCode && moves::lowerable(state.program(), state.target()).ok();
+  const Size size = sizeOf(state);
+  const double limit = std::clamp(size.executions / kExecutionsPerCode, kLeastLimit, kMostLimit);
+  return size.code <= limit && moves::lowerable(state.program(), state.target()).ok();
 }
 
 namespace {

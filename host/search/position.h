@@ -45,8 +45,6 @@ class Position {
   std::vector<Step> steps_;
 };
 
-/// Leaf operations of whole vectors in the code of a program, unrolled copies counted.
-[[nodiscard]] std::int64_t codeSize(const moves::State& state);
 /// True where the target can run the program and its code isn't so large that compiling it would
 /// cost more than it can bring.
 [[nodiscard]] bool worthTrying(const moves::State& state);

@@ -5,6 +5,7 @@
 
 #include "ir/check.h"
 #include "ir/interpret.h"
+#include "ir/parse.h"
 #include "ir/print.h"
 #include "kernels/kernels.h"
 #include "moves/lowerable.h"
@@ -164,6 +165,20 @@ TEST_CASE("turning a knob changes one of them") {
   }
   CHECK_FALSE(search::turnKnob(*moves::parseMove("localize t0"), random));
   CHECK_FALSE(search::turnKnob(*moves::parseMove("split_scope @0 4"), random));
+}
+
+TEST_CASE("code that takes longer to compile than it can bring isn't tried") {
+  const target::Target target = test::someTarget();
+  const auto unrolled = [&](const std::string& work, int copies) {
+    const auto parsed = ir::parse(
+        "kernel k\nin x f32 [512, 64]\nout y f32 [512, 64]\n\n512\n| 64\n| | " + work + "\n");
+    const moves::Trace trace =
+        moves::parseTrace("split_scope @0 " + std::to_string(copies) + "\nunroll @0.0", "").value();
+    return stateOf(moves::replay(parsed->program, target, trace).value(), target);
+  };
+  CHECK(search::worthTrying(*unrolled("y[{0}, {1}] = x[{0}, {1}] * 2", 64)));
+  CHECK_FALSE(search::worthTrying(*unrolled("y[{0}, {1}] = exp(x[{0}, {1}])", 64)));
+  CHECK(search::worthTrying(*unrolled("y[{0}, {1}] = exp(x[{0}, {1}])", 8)));
 }
 
 TEST_CASE("a revised position keeps what is still possible") {
