@@ -1,57 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "support/kernel_reference.h"
 
-#include <cmath>
-#include <cstddef>
 #include <functional>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "support/kernel_call.h"
 
 namespace dojo::test {
 
 namespace {
-
-using Wide = long double;
-using Values = std::vector<double>;
-using Elements = std::vector<Expected>;
-
-/// A call: shape, arguments, roundoff, and the one result.
-struct Call {
-  const Shape& shape;
-  const std::vector<Values>& arguments;
-  Wide unit;
-  Elements out;
-
-  [[nodiscard]] std::size_t size(const std::string& name) const {
-    return static_cast<std::size_t>(shape.at(name));
-  }
-  [[nodiscard]] Wide in(std::size_t argument, std::size_t element) const {
-    return arguments[argument][element];
-  }
-  void put(Wide value, Wide tolerance) {
-    out.push_back({static_cast<double>(value), static_cast<double>(tolerance)});
-  }
-};
-
-/// A sum with the magnitude of its terms: in any order it is within (n+1) u sum|t|, and each term
-/// may have been rounded once more.
-struct Sum {
-  Wide value = 0;
-  Wide magnitude = 0;
-  std::size_t terms = 0;
-
-  void add(Wide term) {
-    value += term;
-    magnitude += std::fabs(term);
-    ++terms;
-  }
-  [[nodiscard]] Wide tolerance(Wide unit) const {
-    return static_cast<Wide>(terms + 2) * unit * magnitude;
-  }
-};
 
 void add(Call& call) {
   for (std::size_t i = 0; i < call.size("N") * call.size("M"); ++i) {
@@ -233,11 +193,6 @@ void conv2d(Call& call) {
   }
 }
 
-struct Reference {
-  void (*compute)(Call&);
-  std::size_t result;  ///< Position of the argument that it computes.
-};
-
 const std::map<std::string, Reference> kReferences = {
     {"add", {add, 2}},
     {"mul", {mul, 2}},
@@ -283,8 +238,10 @@ double unitOf(ir::DType type) {
 std::vector<std::vector<Expected>> kernelReference(const std::string& kernel, const Shape& shape,
                                                    const std::vector<Values>& arguments,
                                                    double unit) {
-  const auto found = kReferences.find(kernel);
-  DOJO_CHECK(found != kReferences.end(), "kernel " + kernel + " has no reference");
+  const auto& layers = layerReferences();
+  auto found = kReferences.find(kernel);
+  if (found == kReferences.end()) found = layers.find(kernel);
+  DOJO_CHECK(found != layers.end(), "kernel " + kernel + " has no reference");
   Call call{shape, arguments, unit, {}};
   found->second.compute(call);
   std::vector<std::vector<Expected>> out(arguments.size());
