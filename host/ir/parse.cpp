@@ -308,6 +308,15 @@ Result<Parsed> parse(std::string_view text, const ParseOptions& options) {
   }
 }
 
+Result<GuardTerm> parseGuardTerm(std::string_view text, const std::vector<Interval>& ranges) {
+  const ParseOptions options;
+  try {
+    return Parser(text, options).guardTermAlone(ranges);
+  } catch (const ParseFailure& failure) {
+    return failure.error;
+  }
+}
+
 Result<std::vector<std::pair<std::string, std::int64_t>>> declaredParams(std::string_view text,
                                                                          const std::string& file) {
   ParseOptions options;

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "ir/program.h"
+#include "ir/tree.h"
 
 namespace dojo::ir {
 
@@ -34,6 +35,11 @@ struct Parsed {
 /// "parse.*", where = "FILE:LINE:COLUMN", and the source line with a caret as detail. Any input is
 /// answered in time linear in its size.
 [[nodiscard]] Result<Parsed> parse(std::string_view text, const ParseOptions& options = {});
+
+/// One term of a guard, "{0} + {1} in [0, 8)", inside scopes whose variables have these ranges.
+/// Errors as those of parse().
+[[nodiscard]] Result<GuardTerm> parseGuardTerm(std::string_view text,
+                                               const std::vector<Interval>& ranges);
 
 /// The parameters that a text declares, with their defaults, without instantiating it. Those that
 /// follow from others (`param OH = (H - 1)/2 + 1`) and typed constants are left out.

@@ -62,6 +62,8 @@ class Parser {
   void header();
   /// The tree, after header().
   void tree();
+  /// Nothing but one term of a guard.
+  GuardTerm guardTermAlone(const std::vector<Interval>& ranges);
   [[nodiscard]] Parsed result();
   /// Parameters that don't follow from others.
   [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& freeParams() const {
@@ -108,6 +110,7 @@ class Parser {
   Mapping mapping();
   void mappingWord(Mapping& mapping);
   Guard guard();
+  GuardTerm guardTerm();
   void leafLine(Access dst);
   Assign assign();
 

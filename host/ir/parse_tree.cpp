@@ -146,21 +146,32 @@ Guard Parser::guard() {
   Guard guard;
   if (!lexer_.accept("if")) return guard;
   do {
-    GuardTerm term;
-    const std::size_t offset = lexer_.peek().offset;
-    term.expr = affine();
-    if (!staysInRange(term.expr, ranges_)) {
-      lexer_.fail("parse.overflow", offset, "this guard takes values that are too large");
-    }
-    lexer_.expect("in", "'in [LO, HI)'");
-    lexer_.expect("[", "'[LO, HI)'");
-    term.lo = whole("the lower bound");
-    lexer_.expect(",", "',' and the upper bound");
-    term.hi = whole("the upper bound");
-    lexer_.expect(")", "')'");
-    guard.push_back(std::move(term));
+    guard.push_back(guardTerm());
   } while (lexer_.accept("and"));
   return guard;
+}
+
+GuardTerm Parser::guardTerm() {
+  GuardTerm term;
+  const std::size_t offset = lexer_.peek().offset;
+  term.expr = affine();
+  if (!staysInRange(term.expr, ranges_)) {
+    lexer_.fail("parse.overflow", offset, "this guard takes values that are too large");
+  }
+  lexer_.expect("in", "'in [LO, HI)'");
+  lexer_.expect("[", "'[LO, HI)'");
+  term.lo = whole("the lower bound");
+  lexer_.expect(",", "',' and the upper bound");
+  term.hi = whole("the upper bound");
+  lexer_.expect(")", "')'");
+  return term;
+}
+
+GuardTerm Parser::guardTermAlone(const std::vector<Interval>& ranges) {
+  ranges_ = ranges;
+  GuardTerm term = guardTerm();
+  if (lexer_.peek().kind != Token::Kind::end) lexer_.failExpected("the end of the text");
+  return term;
 }
 
 Assign Parser::assign() {

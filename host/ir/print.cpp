@@ -172,8 +172,7 @@ void appendLine(std::string& out, const Program& program, const Node& node) {
   for (const GuardTerm& term : node.guard) {
     out += joint;
     joint = " and ";
-    append(out, term.expr);
-    out += " in [" + std::to_string(term.lo) + ", " + std::to_string(term.hi) + ')';
+    out += printGuardTerm(term);
   }
 }
 
@@ -209,6 +208,11 @@ std::string printAffine(const Affine& expr) {
   std::string out;
   append(out, expr);
   return out;
+}
+
+std::string printGuardTerm(const GuardTerm& term) {
+  return printAffine(term.expr) + " in [" + std::to_string(term.lo) + ", " +
+         std::to_string(term.hi) + ')';
 }
 
 std::string printAccess(const Program& program, const Access& access) {

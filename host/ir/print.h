@@ -20,6 +20,8 @@ namespace dojo::ir {
 [[nodiscard]] std::string printDeclaration(const Buffer& buffer);
 [[nodiscard]] std::string printAccess(const Program& program, const Access& access);
 [[nodiscard]] std::string printAffine(const Affine& expr);
+/// "{0} + {1} in [0, 8)"
+[[nodiscard]] std::string printGuardTerm(const GuardTerm& term);
 /// The shortest text that reads back the same in `type`.
 [[nodiscard]] std::string printConstant(const Constant& constant, DType type);
 /// The line number (from 1) in print(program) of the node at `path`.

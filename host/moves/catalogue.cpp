@@ -15,6 +15,10 @@
   RULE(swapSiblings)     \
   RULE(hoist)            \
   RULE(sink)             \
+  RULE(liftGuard)        \
+  RULE(pushGuard)        \
+  RULE(dropGuard)        \
+  RULE(addGuard)         \
   RULE(reuseDim)         \
   RULE(materializeDim)   \
   RULE(setLocation)      \
