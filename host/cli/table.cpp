@@ -71,7 +71,7 @@ std::string showNumber(double value) {
 
 std::string showSeconds(double seconds) {
   if (seconds >= 90) {
-    const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+    const auto whole = static_cast<std::int64_t>(std::llround(seconds));
     if (whole >= 3600) return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
     return fmt::format("{} min {} s", whole / 60, whole % 60);
   }

@@ -8,7 +8,6 @@
 namespace dojo::codegen {
 
 using ir::DType;
-using llvm::APFloat;
 using llvm::ConstantFP;
 using llvm::ConstantInt;
 using llvm::Type;

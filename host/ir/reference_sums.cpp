@@ -205,7 +205,7 @@ DOJO_WIDTHS bool addEachNarrow(const FloatFormat& given, const RunningSum& runni
   int good = 0;
   for (int i = 0; i < count; ++i) {
     const double mass = sums.mass[i] + (std::abs(high[i]) + bound[i]);
-    good += (mass + sums.bound[i] + bound[i] <= largest) & (sums.quantum[i] == 0) ? 1 : 0;
+    good += ((mass + sums.bound[i] + bound[i] <= largest) & (sums.quantum[i] == 0)) ? 1 : 0;
   }
   if (good != count) return false;
   for (int i = 0; i < count; ++i) {

@@ -60,7 +60,7 @@ Result<std::unique_ptr<Layout>> Layout::make(transport::Device& device, const ir
                                              const std::vector<std::vector<ir::Tensor>>& inputSets,
                                              std::uint64_t seed) {
   DOJO_CHECK(!inputSets.empty(), "a session needs at least one input set");
-  std::unique_ptr<Layout> layout(new Layout(device, seed));
+  std::unique_ptr<Layout> layout(new Layout(device));
   const transport::Region* data = device.hello().region("data");
   if (data == nullptr) {
     return Error{"load.size", "the device has no memory region named 'data'"};

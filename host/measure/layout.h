@@ -53,7 +53,7 @@ class Layout {
     std::span<const std::byte> input;  ///< What is there before a call.
   };
 
-  Layout(transport::Device& device, std::uint64_t seed) : device_(&device), seed_(seed) {}
+  explicit Layout(transport::Device& device) : device_(&device) {}
   /// `index`: of the buffer among those that the kernel is given.
   [[nodiscard]] Status allocate(Place& place, std::size_t index);
   [[nodiscard]] Status take(std::uint64_t bytes, std::uint64_t align, std::uint64_t& address);
@@ -63,7 +63,6 @@ class Layout {
   [[nodiscard]] Status writeTables();
 
   transport::Device* device_;
-  std::uint64_t seed_;
   std::uint64_t base_ = 0, size_ = 0, used_ = 0;  // of the data region
   std::uint64_t tables_ = 0, restore_ = 0;
   std::uint64_t timed_ = 0;  // where the buffers of set 0 begin: last, before scratch

@@ -15,7 +15,6 @@ namespace dojo::measure {
 namespace {
 
 using transport::Call;
-using transport::CallDone;
 using transport::Device;
 using transport::Sample;
 

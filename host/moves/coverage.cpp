@@ -61,7 +61,7 @@ bool standsAlone(const ir::Accesses& accesses, const ir::Site& read,
 
 bool localTo(const ir::Accesses& accesses, ir::BufferId buffer, const std::vector<Block>& blocks) {
   if (accesses.program().buffer(buffer).role != ir::Role::tmp) return false;
-  const std::vector<const ir::Site*> sites = accesses.of(buffer);
+  const std::vector<const ir::Site*>& sites = accesses.of(buffer);
   return std::all_of(sites.begin(), sites.end(), [&](const ir::Site* site) {
     return site->touch != ir::Touch::read || standsAlone(accesses, *site, blocks);
   });

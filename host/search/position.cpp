@@ -53,7 +53,8 @@ Size sizeOf(const moves::State& state) {
       executions *= static_cast<double>(extent);
       if (scope.mapping.has(ir::MapKind::unroll)) copies *= static_cast<double>(extent);
       if (scope.mapping.has(ir::MapKind::vector)) {
-        copies *= static_cast<double>((extent + lanes - 1) / lanes);
+        const std::int64_t vectors = (extent + lanes - 1) / lanes;
+        copies *= static_cast<double>(vectors);
       }
     }
     sum.code += copies;
