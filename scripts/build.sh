@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${DOJO_BUILD:-build}
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"/tmp/dojo-configure.$$" 2>&1 || {
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DDOJO_TIDY="${DOJO_TIDY:-OFF}" >"/tmp/dojo-configure.$$" 2>&1 || {
   cat "/tmp/dojo-configure.$$" >&2
   rm -f "/tmp/dojo-configure.$$"
   exit 1

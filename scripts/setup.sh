@@ -5,7 +5,7 @@
 set -euo pipefail
 
 packages=(
-  g++ cmake ninja-build git ccache clang-format clang-tidy
+  g++ cmake ninja-build git ccache clang-format
   catch2 nlohmann-json3-dev libcli11-dev libfmt-dev libsqlite3-dev libisl-dev libmpfr-dev
 )
 
@@ -35,7 +35,7 @@ for package in "${packages[@]}"; do
   installed "$package" || missing+=("$package")
 done
 
-# LLVM 22 where it is to be had; 19 and newer are accepted.
+# LLVM 22 where it is to be had; 19 and newer are accepted. With it clang-tidy of that version.
 llvm=""
 for version in 22 21 20 19; do
   if installed "llvm-$version-dev"; then
@@ -43,6 +43,10 @@ for version in 22 21 20 19; do
     break
   fi
 done
+
+if [ -n "$llvm" ] && ! installed "clang-tidy-$llvm"; then
+  missing+=("clang-tidy-$llvm")
+fi
 
 if [ ${#missing[@]} -eq 0 ] && [ -n "$llvm" ]; then
   say "everything is here (LLVM $llvm)"
@@ -55,7 +59,7 @@ if [ -z "$llvm" ]; then
   for version in 22 21 20 19; do
     if apt-cache policy "llvm-$version-dev" | grep -q 'Candidate: [0-9]'; then
       llvm=$version
-      missing+=("llvm-$version-dev")
+      missing+=("llvm-$version-dev" "clang-tidy-$version")
       break
     fi
   done
