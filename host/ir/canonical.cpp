@@ -254,6 +254,23 @@ void canonicalGuard(Guard& guard) {
   guard.resize(kept + 1);
 }
 
+/// A packing is only said where it isn't the row-major one.
+void canonicalPacking(Buffer& buffer) {
+  if (buffer.packing.size() != buffer.dims.size()) return;
+  Buffer plain = buffer;
+  plain.packing.clear();
+  const std::vector<std::int64_t> rowMajor = plain.callerStrides();
+  bool same = true;
+  for (std::size_t d = 0; d < buffer.dims.size(); ++d) {
+    if (buffer.dims[d].extent == 1) {
+      buffer.packing[d] = 0;
+    } else {
+      same = same && buffer.packing[d] == rowMajor[d];
+    }
+  }
+  if (same) buffer.packing.clear();
+}
+
 void canonicalNodes(const Program& program, std::vector<Node>& body) {
   for (Node& node : body) {
     canonicalGuard(node.guard);
@@ -278,6 +295,9 @@ void canonicalNodes(const Program& program, std::vector<Node>& body) {
 
 void canonicalize(Program& program) {
   orderBuffers(program);
+  for (Buffer& buffer : program.buffers) {
+    if (!buffer.packing.empty()) canonicalPacking(buffer);
+  }
   canonicalNodes(program, program.body);
 }
 

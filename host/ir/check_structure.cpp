@@ -60,6 +60,7 @@ class StructureCheck {
       return fmt::format("is an argument and can't be in {} storage", buffer.location);
     }
     if (buffer.packed && !buffer.isArgument()) return "is packed but no argument";
+    if (!packs(buffer)) return "has a packing that isn't one array without gaps";
     if (!buffer.values) return std::nullopt;
     if (buffer.role != Role::in || !isInteger(buffer.dtype)) {
       return "declares its values but is no 'in' buffer of integers";

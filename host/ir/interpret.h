@@ -28,6 +28,9 @@ void store(Tensor& tensor, std::int64_t element, std::int64_t value);
 /// How far an element is off over what its reference allows (bounded.h).
 [[nodiscard]] double excess(const Bounded& want, const Tensor& got, std::int64_t element);
 [[nodiscard]] Tensor makeTensor(const Buffer& buffer);  ///< Zeroed.
+/// What the caller of a packed argument does: the same values in the layout of another buffer for
+/// the same array (that of the argument after moves, or before them); zero where that is padded.
+[[nodiscard]] Tensor repack(const Tensor& tensor, const Buffer& from, const Buffer& to);
 
 struct InterpretOptions {
   /// Order of concurrent iterations: `parallel` interleaved leaf by leaf at random, `vector` lane
@@ -49,7 +52,7 @@ struct InterpretOptions {
 /// The same over integers modulo 2^61 - 1 with fixed hash functions for the transcendentals
 /// (interpret_field.h): equal results mean equal computations, no tolerance. Inputs are drawn from
 /// `inputSeed`; integers and bools stay themselves. Returns one array an argument, in logical
-/// order, empty for `in`.
+/// order (for packed arguments that of the caller's array), empty for `in`.
 [[nodiscard]] Result<std::vector<std::vector<std::uint64_t>>> interpretExact(
     const Program& program, std::uint64_t inputSeed, const InterpretOptions& options = {});
 

@@ -201,8 +201,9 @@ Result<std::vector<std::vector<std::uint64_t>>> interpretExact(const Program& pr
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Buffer& buffer = program.buffer(ids[i]);
     if (buffer.role == Role::in) continue;
-    forEachElement(buffer, [&](std::int64_t, std::int64_t offset) {
-      out[i].push_back(residue(machine.get(ids[i], offset)));
+    out[i].resize(static_cast<std::size_t>(buffer.logicalElements()));
+    forEachElement(buffer, [&](std::int64_t logical, std::int64_t offset) {
+      out[i][static_cast<std::size_t>(logical)] = residue(machine.get(ids[i], offset));
     });
   }
   return out;

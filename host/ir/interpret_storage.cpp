@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/interpret_storage.h"
 
+#include <algorithm>
 #include <string>
 
 #include "ir/check.h"
@@ -47,6 +48,21 @@ void store(Tensor& tensor, std::int64_t element, std::int64_t value) {
 
 Tensor makeTensor(const Buffer& buffer) {
   return {buffer.dtype, std::vector<std::byte>(static_cast<std::size_t>(buffer.storageBytes()))};
+}
+
+Tensor repack(const Tensor& tensor, const Buffer& from, const Buffer& to) {
+  std::vector<std::int64_t> places(static_cast<std::size_t>(from.logicalElements()));
+  forEachElement(from, [&](std::int64_t logical, std::int64_t offset) {
+    places[static_cast<std::size_t>(logical)] = offset;
+  });
+  Tensor out = makeTensor(to);
+  const auto size = static_cast<std::ptrdiff_t>(sizeBytes(to.dtype));
+  forEachElement(to, [&](std::int64_t logical, std::int64_t offset) {
+    const std::byte* source =
+        &tensor.bytes[byteOf(tensor, places[static_cast<std::size_t>(logical)])];
+    std::copy_n(source, size, &out.bytes[byteOf(out, offset)]);
+  });
+  return out;
 }
 
 std::vector<BufferId> argumentsOf(const Program& program) {

@@ -12,18 +12,22 @@
 
 namespace dojo::ir {
 
-/// Calls fn(logical, offset) for every element of a buffer in row-major order of its logical
-/// indices; `offset` is where it falls in storage.
+/// Calls fn(logical, offset) for every element of a buffer in row-major order of its indices;
+/// `logical` is its number, for packed arguments that in the caller's array, `offset` where it
+/// falls in storage.
 template <class F>
 void forEachElement(const Buffer& buffer, const F& fn) {
   const std::vector<std::int64_t> strides = buffer.strides();
+  const std::vector<std::int64_t> caller = buffer.callerStrides();
   const std::size_t rank = buffer.dims.size();
   const std::int64_t count = buffer.logicalElements();
   std::vector<std::int64_t> index(rank, 0);
-  for (std::int64_t logical = 0; logical < count; ++logical) {
+  for (std::int64_t element = 0; element < count; ++element) {
+    std::int64_t logical = 0;
     std::int64_t offset = 0;
     for (std::size_t d = 0; d < rank; ++d) {
       const std::int64_t fold = buffer.dims[d].fold;
+      logical += index[d] * caller[d];
       offset += (fold > 1 ? index[d] % fold : index[d]) * strides[d];
     }
     fn(logical, offset);

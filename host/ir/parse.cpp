@@ -15,8 +15,6 @@ namespace dojo::ir {
 
 namespace {
 
-constexpr std::size_t kMaxRank = kMaxDepth;
-
 constexpr std::array<std::string_view, 12> kKeywords = {"kernel", "param", "in",     "out",
                                                         "inout",  "tmp",   "packed", "monotone",
                                                         "pad",    "if",    "and",    "inf"};
@@ -119,7 +117,7 @@ void Parser::bufferLine(Role role) {
   lexer_.expect("[", "the dims, as in [N, M] ([] for a scalar)");
   if (!lexer_.accept("]")) {
     do {
-      if (buffer.dims.size() == kMaxRank) {
+      if (buffer.rank() == kMaxRank) {
         lexer_.fail("parse.extent", lexer_.peek().offset,
                     fmt::format("a buffer has at most {} dims", kMaxRank));
       }
@@ -138,6 +136,7 @@ void Parser::bufferLine(Role role) {
     }
     buffer.packed = true;
     lexer_.take();
+    packing(buffer);
   }
   if (const Token word = lexer_.peek(); word.is("in") || word.is("monotone")) {
     buffer.values = valueRangeSuffix();
@@ -147,6 +146,20 @@ void Parser::bufferLine(Role role) {
   }
   bufferIds_.emplace(buffer.name, static_cast<BufferId>(program_.buffers.size()));
   program_.buffers.push_back(std::move(buffer));
+}
+
+void Parser::packing(Buffer& buffer) {
+  const std::size_t offset = lexer_.peek().offset;
+  if (!lexer_.accept("[")) return;
+  do {
+    buffer.packing.push_back(whole("the distance of neighbours in the caller's array"));
+  } while (lexer_.accept(","));
+  lexer_.expect("]", "',' or ']'");
+  if (packs(buffer)) return;
+  lexer_.fail("parse.extent", offset,
+              fmt::format("these distances, one a dim, don't make the dims of '{}' one array "
+                          "without gaps",
+                          buffer.name));
 }
 
 Dim Parser::dim() {

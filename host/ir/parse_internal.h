@@ -77,6 +77,7 @@ class Parser {
   void paramLine();
   void param();
   void bufferLine(Role role);
+  void packing(Buffer& buffer);
   Dim dim();
   std::optional<ValueRange> valueRangeSuffix();
   std::string newName(std::string_view what);

@@ -236,6 +236,12 @@ std::string printDeclaration(const Buffer& buffer) {
   out += ']';
   if (buffer.location != "heap") out += " @" + buffer.location;
   if (buffer.packed) out += " packed";
+  if (!buffer.packing.empty()) {
+    out += " [";
+    appendList(out, buffer.packing,
+               [&](std::int64_t distance) { out += std::to_string(distance); });
+    out += ']';
+  }
   if (const auto& values = buffer.values) {
     if (values->monotone) out += " monotone";
     out += " in [" + std::to_string(values->lo) + ", ";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/check.h"
 
@@ -207,6 +208,17 @@ std::vector<std::int64_t> Buffer::strides() const {
   return out;
 }
 
+std::vector<std::int64_t> Buffer::callerStrides() const {
+  if (!packing.empty()) return packing;
+  std::vector<std::int64_t> out(dims.size());
+  std::int64_t stride = 1;
+  for (std::size_t i = dims.size(); i-- > 0;) {
+    out[i] = stride;
+    stride *= dims[i].extent;
+  }
+  return out;
+}
+
 std::int64_t Buffer::storageElements() const {
   std::int64_t count = 1;
   for (const Dim& dim : dims) count *= dim.stored() + dim.pad;
@@ -217,6 +229,22 @@ std::int64_t Buffer::logicalElements() const {
   std::int64_t count = 1;
   for (const Dim& dim : dims) count *= dim.extent;
   return count;
+}
+
+bool packs(const Buffer& buffer) {
+  if (buffer.packing.empty()) return true;
+  if (!buffer.packed || buffer.packing.size() != buffer.dims.size()) return false;
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // distance, extent
+  for (std::size_t d = 0; d < buffer.dims.size(); ++d) {
+    if (buffer.dims[d].extent > 1) steps.emplace_back(buffer.packing[d], buffer.dims[d].extent);
+  }
+  std::sort(steps.begin(), steps.end());
+  std::int64_t distance = 1;
+  for (const auto& [step, extent] : steps) {
+    if (step != distance) return false;
+    distance *= extent;
+  }
+  return true;
 }
 
 const OpInfo& info(Op op) {

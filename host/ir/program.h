@@ -20,6 +20,8 @@ namespace dojo::ir {
 
 /// Scopes may nest this deep; deeper text is refused.
 constexpr int kMaxDepth = 48;
+/// A buffer has at most this many dims.
+constexpr int kMaxRank = kMaxDepth;
 /// No extent, element count or byte size exceeds this (2^40), so that products stay in int64.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
 
@@ -108,6 +110,10 @@ struct Buffer {
   std::vector<Dim> dims;          ///< Row-major; empty for a run-time scalar.
   std::string location = "heap";  ///< "heap", "stack", "register", or a memory of the target.
   bool packed = false;            ///< An argument whose layout is ours to choose.
+  /// Of a packed argument whose layout was changed, `packed [1, 64]`: the distance of neighbours in
+  /// each dim in the array that the caller packs, counted in elements; 0 for dims of one index.
+  /// Empty where the caller's array is the row-major one with these dims.
+  std::vector<std::int64_t> packing;
   std::optional<ValueRange> values;
   bool operator==(const Buffer&) const = default;
 
@@ -117,12 +123,18 @@ struct Buffer {
   [[nodiscard]] bool isLocal() const { return location == "register" || location == "stack"; }
   /// Elements between neighbours in each dim (0 for fold 1: all fall on one element).
   [[nodiscard]] std::vector<std::int64_t> strides() const;
+  /// The same in the caller's array: `packing`, or that of row-major dims without padding.
+  [[nodiscard]] std::vector<std::int64_t> callerStrides() const;
   /// Elements of storage, padding included; at least 1.
   [[nodiscard]] std::int64_t storageElements() const;
   /// Product of the logical extents.
   [[nodiscard]] std::int64_t logicalElements() const;
   [[nodiscard]] std::int64_t storageBytes() const { return storageElements() * sizeBytes(dtype); }
 };
+
+/// True where the packing of an argument, if it has one, makes each element of its dims one of an
+/// array without gaps.
+[[nodiscard]] bool packs(const Buffer& buffer);
 
 /// One index of an access: affine, or a gather `idx[affine, ...]` through a read-only index buffer
 /// (then `affine` is 0). Gathers stand on right sides only.

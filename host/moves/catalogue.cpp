@@ -21,6 +21,10 @@
   RULE(addGuard)         \
   RULE(reuseDim)         \
   RULE(materializeDim)   \
+  RULE(reorderDims)      \
+  RULE(splitDim)         \
+  RULE(joinDims)         \
+  RULE(padDim)           \
   RULE(setLocation)      \
   RULE(cacheRead)        \
   RULE(cacheWrite)       \

@@ -54,6 +54,7 @@ class Author {
     std::int64_t valueExtent = 0;    ///< One past the largest value of an index buffer.
     std::vector<std::string> marks;  ///< What stands before each extent: "", "~"; or after: "~2".
     std::string location;
+    bool packed = false;  ///< Arguments only.
   };
   /// A variable in scope, which runs over [0, extent).
   struct Loop {
@@ -76,8 +77,9 @@ class Author {
       dims += mark == "~" ? "~" + std::to_string(buffer.dims[d])
                           : std::to_string(buffer.dims[d]) + mark;
     }
-    return fmt::format("{} {} {} [{}]{}{}\n", buffer.role, buffer.name, buffer.dtype, dims,
-                       buffer.values, buffer.location.empty() ? "" : " @" + buffer.location);
+    return fmt::format("{} {} {} [{}]{}{}{}\n", buffer.role, buffer.name, buffer.dtype, dims,
+                       buffer.values, buffer.location.empty() ? "" : " @" + buffer.location,
+                       buffer.packed ? " packed" : "");
   }
 
   std::vector<std::int64_t> shape(std::int64_t least, std::int64_t most) {
@@ -91,7 +93,7 @@ class Author {
     std::string type = dtype_;
     if (random_.oneIn(6)) type = floating_ ? (random_.oneIn(2) ? "f16" : "i8") : "i8";
     readable_.push_back(buffers_.size());
-    buffers_.push_back({"in", name, type, shape(0, 3), "", 0, {}, ""});
+    buffers_.push_back({"in", name, type, shape(0, 3), "", 0, {}, "", random_.oneIn(4)});
     if (random_.oneIn(4)) {
       // Room for shifted and strided reads.
       for (std::int64_t& dim : buffers_.back().dims) dim = dim * random_(1, 2) + random_(0, 2);
@@ -123,7 +125,7 @@ class Author {
 
   void inPlace() {
     readable_.push_back(buffers_.size());
-    buffers_.push_back({"inout", "z", dtype_, shape(0, 2), "", 0, {}, ""});
+    buffers_.push_back({"inout", "z", dtype_, shape(0, 2), "", 0, {}, "", random_.oneIn(4)});
     inout_ = static_cast<int>(buffers_.size()) - 1;
   }
 
@@ -276,6 +278,7 @@ class Author {
     buffer.name = (buffer.role == "out" ? "y" : "b") + std::to_string(buffers_.size());
     buffer.dtype = dtype_;
     buffer.dims = shape(leastRank, 3);
+    buffer.packed = buffer.role == "out" && random_.oneIn(4);
     if (buffer.role == "tmp") {
       if (random_.oneIn(3)) buffer.location = random_.oneIn(2) ? "stack" : "register";
       if (random_.oneIn(6) && !buffer.dims.empty()) buffer.marks.assign(1, " pad 1");

@@ -28,6 +28,7 @@ using Residues = std::vector<std::vector<std::uint64_t>>;
 /// in the arithmetic of its dtypes what may come out.
 struct Meaning {
   std::vector<Residues> exact;
+  std::vector<ir::Buffer> arguments;
   std::vector<ir::Tensor> inputs;
   std::vector<std::vector<ir::Bounded>> reference;  ///< For `inputs`; empty where there is none.
   std::string problem;                              ///< The interpreter's error.
@@ -47,12 +48,21 @@ std::string runExact(const ir::Program& program, std::uint64_t inputSeed, std::u
   return "";
 }
 
+std::vector<ir::Buffer> argumentsOf(const ir::Program& program) {
+  std::vector<ir::Buffer> out;
+  for (const ir::Buffer& buffer : program.buffers) {
+    if (buffer.isArgument()) out.push_back(buffer);
+  }
+  return out;
+}
+
 Meaning meaningOf(const ir::Program& program, std::uint64_t seed) {
   Meaning out;
   out.problem = runExact(program, seed, seed, out.exact);
   if (!out.problem.empty()) return out;
   static const std::vector<ir::InputSet> sets = {ir::InputSet::uniform, ir::InputSet::exact,
                                                  ir::InputSet::wide};
+  out.arguments = argumentsOf(program);
   out.inputs = ir::makeInputs(program, sets[seed % sets.size()], seed);
   // An integer division by zero, say, leaves nothing to compare.
   if (auto reference = ir::reference(program, out.inputs)) out.reference = std::move(*reference);
@@ -61,23 +71,26 @@ Meaning meaningOf(const ir::Program& program, std::uint64_t seed) {
 
 /// The arithmetic of the dtypes: no error, and every element within the bound that the reference of
 /// the start program carries.
-std::string compareRounded(const ir::Program& before, const Meaning& meaning,
-                           const ir::Program& after, std::uint64_t order) {
+std::string compareRounded(const Meaning& meaning, const ir::Program& after, std::uint64_t order) {
   if (meaning.reference.empty()) return "";
   ir::InterpretOptions options;
   options.seed = order;
-  const auto got = ir::interpret(after, meaning.inputs, options);
-  if (!got) return got.error().text();
-  std::size_t argument = 0;
-  for (const ir::Buffer& buffer : before.buffers) {
-    if (!buffer.isArgument()) continue;
-    const std::size_t i = argument++;
+  const std::vector<ir::Buffer> arguments = argumentsOf(after);
+  std::vector<ir::Tensor> inputs;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    inputs.push_back(ir::repack(meaning.inputs[i], meaning.arguments[i], arguments[i]));
+  }
+  const auto outputs = ir::interpret(after, inputs, options);
+  if (!outputs) return outputs.error().text();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ir::Buffer& buffer = meaning.arguments[i];
+    const ir::Tensor got = ir::repack((*outputs)[i], arguments[i], buffer);
     for (std::size_t e = 0; e < meaning.reference[i].size(); ++e) {
       const ir::Bounded& want = meaning.reference[i][e];
       const auto element = static_cast<std::int64_t>(e);
-      if (ir::excess(want, (*got)[i], element) <= 1) continue;
+      if (ir::excess(want, got, element) <= 1) continue;
       return fmt::format("element {} of {} is {} in {}, and {} within {} was expected", e,
-                         buffer.name, ir::loadAsDouble((*got)[i], element), ir::name(buffer.dtype),
+                         buffer.name, ir::loadAsDouble(got, element), ir::name(buffer.dtype),
                          want.value, want.bound);
     }
   }
@@ -128,7 +141,7 @@ StepResult proveStepFrom(const ir::Program& before, const Meaning& meaning,
   if (auto problem = compareExact(before, meaning, after, seed, order); !problem.empty()) {
     return flawed(Flaw::different, problem, after);
   }
-  if (auto problem = compareRounded(before, meaning, after, order); !problem.empty()) {
+  if (auto problem = compareRounded(meaning, after, order); !problem.empty()) {
     return flawed(Flaw::different, problem, after);
   }
   const moves::Trace back = moves::undo(state, move, after);

@@ -235,6 +235,7 @@ class Simpler {
           add(std::move(changed));
         }
         Program changed = program_;
+        changed.buffers[id].packing.clear();
         changed.buffers[id].dims.erase(changed.buffers[id].dims.begin() +
                                        static_cast<std::ptrdiff_t>(d));
         if (changed.buffers[id].values) continue;

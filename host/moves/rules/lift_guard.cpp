@@ -50,6 +50,7 @@ inout y f32 [8, 64]
     for (std::size_t i = 0; i < guard.size(); ++i) {
       if (guard[i].expr.uses(depthOf(place.path))) continue;
       if (findTerm(place.node->guard, guard[i].expr)) continue;
+      if (lacking(place.node->scope().body, guard[i]) >= 0) continue;
       out.push_back({place.path, static_cast<std::int64_t>(i)});
     }
   }
@@ -66,12 +67,8 @@ inout y f32 [8, 64]
     if (findTerm(node.guard, term->expr)) {
       return refuse("move.guard", "the scope guards the same expression already", place);
     }
-    const std::vector<ir::Node>& body = node.scope().body;
-    for (std::size_t k = 0; k < body.size(); ++k) {
-      if (std::find(body[k].guard.begin(), body[k].guard.end(), *term) == body[k].guard.end()) {
-        return refuse("move.guard", "this node of the scope doesn't have the term",
-                      child(place, static_cast<int>(k)));
-      }
+    if (const int k = lacking(node.scope().body, *term); k >= 0) {
+      return refuse("move.guard", "this node of the scope doesn't have the term", child(place, k));
     }
     return {};
   }
@@ -91,6 +88,15 @@ inout y f32 [8, 64]
     const ir::Path& place = placeArg(args, 0);
     const ir::GuardTerm term = termAt(before, child(place, 0), numberArg(args, 1)).value();
     return {Move{"push_guard", {place, *findTerm(ir::find(after, place)->guard, term.expr)}}};
+  }
+
+ private:
+  /// The first child without the term, or -1.
+  static int lacking(const std::vector<ir::Node>& body, const ir::GuardTerm& term) {
+    const auto found = std::find_if(body.begin(), body.end(), [&](const ir::Node& node) {
+      return std::find(node.guard.begin(), node.guard.end(), term) == node.guard.end();
+    });
+    return found == body.end() ? -1 : static_cast<int>(found - body.begin());
   }
 };
 
