@@ -223,7 +223,7 @@ class Author {
   inline static const std::vector<std::string> kWholeConstants = {"1", "2", "-2", "3", "0"};
 
   std::string expression() {
-    const std::string a = operand();
+    std::string a = operand();
     switch (random_(0, 15)) {
       case 0:
       case 1:

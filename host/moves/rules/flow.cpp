@@ -404,7 +404,7 @@ const Site* foldHarms(const ir::Accesses& accesses, ir::BufferId buffer, int dim
   const ir::Program& program = accesses.program();
   // A dim with one index has one element either way.
   if (program.buffer(buffer).dims[at(dim)].extent == 1) return nullptr;
-  const std::vector<const Site*> sites = accesses.of(buffer);
+  const std::vector<const Site*>& sites = accesses.of(buffer);
   for (const Site* read : sites) {
     if (read->touch != ir::Touch::read) continue;
     // A valid program has written the value at some time before.
