@@ -49,10 +49,13 @@ tmp t f32 [64]
     return info;
   }
 
+  /// Dims of one index hold nothing that joining would bring together.
   void choices(const State& state, const ir::Visit& place,
                std::vector<std::vector<Arg>>& out) const override {
     forEachLayoutAt(state, place, [&](const ir::Buffer& buffer) {
       for (std::int64_t d = 0; d + 1 < buffer.rank(); ++d) {
+        const auto i = static_cast<std::size_t>(d);
+        if (buffer.dims[i].extent == 1 || buffer.dims[i + 1].extent == 1) continue;
         const auto dim = joined(buffer, d);
         if (dim && dim->fold != 1) out.push_back({buffer.name, d});
       }

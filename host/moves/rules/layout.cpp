@@ -38,7 +38,11 @@ namespace {
 std::optional<ir::Dim> joined(const ir::Dim& outer, const ir::Dim& inner) {
   const std::int64_t extent = outer.extent * inner.extent;
   if (inner.pad != 0 || (outer.fold != 0 && outer.pad != 0)) return std::nullopt;
-  if (inner.fold == 0) return ir::Dim{extent, outer.fold * inner.extent, outer.pad * inner.extent};
+  if (inner.fold == 0) {
+    const std::int64_t fold = outer.fold * inner.extent;
+    if (fold == extent) return std::nullopt;  // `~1`: nothing is reused.
+    return ir::Dim{extent, fold, outer.pad * inner.extent};
+  }
   if (outer.fold != 1 || inner.extent % inner.fold != 0) return std::nullopt;
   return ir::Dim{extent, inner.fold, 0};
 }
