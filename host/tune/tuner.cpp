@@ -163,6 +163,7 @@ log::RunSettings settingsOf(const Request& request, const target::Target& target
   if (!request.startTrace.empty()) {
     s.strategy += " from trace " + hex(contentHash(moves::toString(request.startTrace)));
   }
+  if (!request.expert) s.strategy += " without expert";
   s.seed = request.seed;
   s.trials = request.budget.trials;
   s.cache = request.coldCache ? "cold" : "warm";
@@ -177,8 +178,8 @@ Result<Tuned> tune(const Request& request, const target::Target& target, transpo
   };
   Stopwatch watch;
   Tuned out;
-  search::Problem problem{request.plain, request.start, request.startTrace,
-                          &target,       request.seed,  request.budget.trials};
+  search::Problem problem{request.plain, request.start,         request.startTrace, &target,
+                          request.seed,  request.budget.trials, request.expert};
   Result<std::unique_ptr<search::Strategy>> strategy =
       search::makeStrategy(request.strategy, problem);
   if (!strategy.ok()) return strategy.error();
@@ -293,7 +294,10 @@ Result<Tuned> tune(const Request& request, const target::Target& target, transpo
   if (search.history().best() >= 0) out.winner = trialOf(search.history().best());
   if (out.end == search::End::stopped) {
     out.deviceBusy = !(*bench)->idle(1.0);
-    if (out.deviceBusy) (void)bench->release();
+    // A kernel that doesn't return holds the device, and its end would be waited for.
+    if (out.deviceBusy) {
+      (void)bench->release();  // NOLINT(bugprone-unused-return-value): left to the process's end.
+    }
     conclude(out);
     return out;
   }
