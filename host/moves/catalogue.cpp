@@ -25,6 +25,10 @@
   RULE(splitDim)         \
   RULE(joinDims)         \
   RULE(padDim)           \
+  RULE(dropDim)          \
+  RULE(addDim)           \
+  RULE(splitBuffer)      \
+  RULE(joinBuffers)      \
   RULE(setLocation)      \
   RULE(cacheRead)        \
   RULE(cacheWrite)       \

@@ -59,6 +59,7 @@ bool LoopNest::peelTo(const std::string& loop, std::int64_t factor) {
   if (!move(loop, back)) return false;
   ir::Path rest = root_;
   ++rest.back();
+  separate(script_, rest);
   LoopNest other(script_, rest, loops_);
   std::rotate(other.loops_.begin(), other.loops_.begin() + back, other.loops_.begin() + back + 1);
   return other.move(loop, back);

@@ -106,6 +106,18 @@ void contractBelow(Script& script, const ir::Path& path) {
   }
 }
 
+void separate(Script& script, const ir::Path& part) {
+  std::vector<std::string> names;
+  for (const ir::Path& path : leavesBelow(script.program(), part)) {
+    const ir::Buffer& buffer =
+        script.program().buffer(ir::find(script.program(), path)->leaf().dst.buffer);
+    if (!buffer.isArgument() && std::find(names.begin(), names.end(), buffer.name) == names.end()) {
+      names.push_back(buffer.name);
+    }
+  }
+  for (const std::string& name : names) script.apply("split_buffer", {part, name});
+}
+
 void unrollBelow(Script& script, const ir::Path& path, std::int64_t most) {
   std::vector<ir::Path> scopes = scopesBelow(script.program(), path);
   for (auto it = scopes.rbegin(); it != scopes.rend(); ++it) {

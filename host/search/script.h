@@ -67,6 +67,9 @@ class Script {
 /// @{
 /// Contracts every product that is only added, at or below `path`. Never fails.
 void contractBelow(Script& script, const ir::Path& path);
+/// Gives the tmps that the node at `part` shares with others for nothing ones of its own: what a
+/// loop keeps in registers is private to it only then. Never fails.
+void separate(Script& script, const ir::Path& part);
 /// Unrolls scopes at or below `path` that carry no mapping and have at most `most` iterations,
 /// innermost first. Never fails.
 void unrollBelow(Script& script, const ir::Path& path, std::int64_t most);

@@ -27,6 +27,7 @@ struct Problem {
   const target::Target* target = nullptr;
   std::uint64_t seed = 1;
   std::int64_t trials = 1000;  ///< The budget; schedules are laid out over it.
+  bool expert = true;          ///< The expert's schedule is the first candidate after the start.
 };
 
 class Strategy {

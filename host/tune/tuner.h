@@ -26,6 +26,7 @@ struct Request {
   ir::Program start;        ///< Where the search starts; mostly `plain`.
   moves::Trace startTrace;  ///< From `plain` to `start`.
   std::string strategy = "annealing";
+  bool expert = true;  ///< See search::Problem.
   std::uint64_t seed = 1;
   search::Budget budget;
   bool coldCache = false;

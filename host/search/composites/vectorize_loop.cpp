@@ -75,6 +75,7 @@ class VectorizeLoop final : public Composite {
     }
     if (const std::int64_t rest = n % width; rest != 0) {
       if (!script.apply("peel_scope", {loop, n - rest})) return false;
+      separate(script, sibling(loop, 1));
       if (rest <= lanes * grouping) script.apply("vectorize", {sibling(loop, 1)});
     }
     if (!script.apply("split_scope", {loop, width})) return false;

@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
-#include "search/position.h"
+#include "search/expert.h"
 #include "search/strategy.h"
 
 namespace dojo::search {
@@ -23,7 +24,9 @@ class Annealing final : public Strategy {
         trials_(static_cast<double>(std::max<std::int64_t>(problem.trials, 2))),
         best_(std::make_shared<const moves::State>(problem.start, *problem.target),
               problem.startTrace),
-        chains_(kChains, Chain{best_, kFailed, 0}) {}
+        chains_(kChains, Chain{best_, kFailed, 0}) {
+    if (problem.expert) expert_ = search::expert(best_);
+  }
 
   int lookahead() const override { return kChains; }
 
@@ -33,6 +36,13 @@ class Annealing final : public Strategy {
     const double done = static_cast<double>(history.size()) / trials_;
     const bool stuck = chain.idle > std::max(8.0, trials_ / (kChains * 12));
     const bool gather = done > kGather && chain.score > bestScore_ * 1.02 && chain.idle > 4;
+    if (std::optional<Position> expert = std::exchange(expert_, std::nullopt)) {
+      Candidate out = expert->toCandidate();
+      if (!history.knows(out.text)) {
+        pending_.emplace(history.size(), std::make_pair(which, std::move(*expert)));
+        return out;
+      }
+    }
     if ((stuck || gather) && bestScore_ != kFailed) chain = {best_, bestScore_, 0};
     for (int attempt = 0; attempt < 400; ++attempt) {
       std::optional<Position> next = randomNeighbour(chain.at, random_);
@@ -94,6 +104,7 @@ class Annealing final : public Strategy {
   Random random_;
   double trials_;
   Position best_;
+  std::optional<Position> expert_;  ///< Until it was proposed.
   double bestScore_ = kFailed;
   std::vector<Chain> chains_;
   std::map<std::int64_t, std::pair<std::size_t, Position>> pending_;

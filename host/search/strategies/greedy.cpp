@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <map>
+#include <utility>
 
-#include "search/position.h"
+#include "search/expert.h"
 #include "search/strategy.h"
 
 namespace dojo::search {
@@ -12,9 +13,18 @@ class Greedy final : public Strategy {
   explicit Greedy(const Problem& problem)
       : random_(problem.seed),
         best_(std::make_shared<const moves::State>(problem.start, *problem.target),
-              problem.startTrace) {}
+              problem.startTrace) {
+    if (problem.expert) expert_ = search::expert(best_);
+  }
 
   std::optional<Candidate> propose(const History& history) override {
+    if (std::optional<Position> expert = std::exchange(expert_, std::nullopt)) {
+      Candidate out = expert->toCandidate();
+      if (!history.knows(out.text)) {
+        pending_.emplace(history.size(), std::move(*expert));
+        return out;
+      }
+    }
     if (!listed_) list();
     while (!untried_.empty()) {
       const moves::Move call = std::move(untried_.back());
@@ -75,6 +85,7 @@ class Greedy final : public Strategy {
 
   Random random_;
   Position best_;
+  std::optional<Position> expert_;  ///< Until it was proposed.
   double bestScore_ = kFailed;
   bool listed_ = false;
   std::vector<moves::Move> untried_;

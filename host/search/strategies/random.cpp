@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "search/position.h"
+#include <utility>
+
+#include "search/expert.h"
 #include "search/strategy.h"
 
 namespace dojo::search {
@@ -10,9 +12,15 @@ class RandomStrategy final : public Strategy {
   explicit RandomStrategy(const Problem& problem)
       : random_(problem.seed),
         start_(std::make_shared<const moves::State>(problem.start, *problem.target),
-               problem.startTrace) {}
+               problem.startTrace) {
+    if (problem.expert) expert_ = search::expert(start_);
+  }
 
   std::optional<Candidate> propose(const History& history) override {
+    if (const std::optional<Position> expert = std::exchange(expert_, std::nullopt)) {
+      Candidate out = expert->toCandidate();
+      if (!history.knows(out.text)) return out;
+    }
     for (int attempt = 0; attempt < 1000; ++attempt) {
       Position at = start_;
       const std::size_t length = 1 + random_.below(8);
@@ -33,6 +41,7 @@ class RandomStrategy final : public Strategy {
  private:
   Random random_;
   Position start_;
+  std::optional<Position> expert_;  ///< Until it was proposed.
 };
 
 }  // namespace

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+
+#include "moves/coverage.h"
+#include "moves/rule.h"
+#include "moves/rules/edits.h"
+
+namespace dojo::moves::rules {
+
+namespace {
+
+/// True for tmps that differ by name alone.
+bool alike(const ir::Buffer& a, const ir::Buffer& b) {
+  ir::Buffer renamed = b;
+  renamed.name = a.name;
+  return a == renamed;
+}
+
+/// The place of the node that holds all uses of the buffer; the empty path where no single one
+/// does.
+ir::Path homeOf(const ir::Accesses& accesses, ir::BufferId id) {
+  const std::vector<const ir::Site*>& sites = accesses.of(id);
+  if (sites.empty()) return {};
+  ir::Path out = sites.front()->path;
+  for (const ir::Site* site : sites) {
+    const auto [mine, theirs] =
+        std::mismatch(out.begin(), out.end(), site->path.begin(), site->path.end());
+    out.erase(mine, out.end());
+  }
+  return out;
+}
+
+class JoinBuffers : public Rule {
+ public:
+  [[nodiscard]] const RuleInfo& info() const override {
+    static const RuleInfo out = {
+        "join_buffers",
+        "buffers",
+        {{"B", ArgKind::buffer}, {"T", ArgKind::buffer}},
+        "The tmp T goes away: what used it uses B, which is like it.",
+        "One node holds every use of T and none of B, and no value of either goes into an "
+        "execution of it or out.",
+        "split_buffer",
+        R"(kernel k
+in x f32 [20]
+out y f32 [20]
+tmp t f32 [~20] @register
+tmp t0 f32 [~20] @register
+
+16
+| t[{0}] = exp(x[{0}])
+| y[{0}] = t[{0}] + 1
+4
+| t0[{0} + 16] = exp(x[{0} + 16])
+| y[{0} + 16] = t0[{0} + 16] + 1
+)",
+        "join_buffers t t0",
+        R"(kernel k
+in x f32 [20]
+out y f32 [20]
+tmp t f32 [~20] @register
+
+16
+| t[{0}] = exp(x[{0}])
+| y[{0}] = t[{0}] + 1
+4
+| t[{0} + 16] = exp(x[{0} + 16])
+| y[{0} + 16] = t[{0} + 16] + 1
+)"};
+    return out;
+  }
+
+  void choices(const State& state, const ir::Visit& place,
+               std::vector<std::vector<Arg>>& out) const override {
+    for (const ir::BufferId id : state.buffersAt(place)) {
+      const ir::Buffer& gone = state.program().buffer(id);
+      if (gone.isArgument()) continue;
+      for (const ir::Buffer& kept : state.program().buffers) {
+        if (kept.name != gone.name && alike(kept, gone)) out.push_back({kept.name, gone.name});
+      }
+    }
+  }
+
+  [[nodiscard]] Status check(const State& state, const std::vector<Arg>& args) const override {
+    const ir::Program& program = state.program();
+    const ir::BufferId kept = bufferArg(state, args, 0), gone = bufferArg(state, args, 1);
+    if (program.buffer(kept).isArgument() || program.buffer(gone).isArgument()) {
+      return refuse("move.role", "arguments stay what they are");
+    }
+    if (kept == gone || !alike(program.buffer(kept), program.buffer(gone))) {
+      return refuse("move.shape", "two tmps of the same dtype, dims and location are needed");
+    }
+    const ir::Path home = homeOf(state.accesses(), gone);
+    const std::vector<const ir::Site*>& sites = state.accesses().of(kept);
+    const bool mixed = home.empty() || std::any_of(sites.begin(), sites.end(), [&](const auto* s) {
+                         return execution(home).contains(s->path);
+                       });
+    if (mixed) {
+      return refuse("move.shape", "no node holds every use of '" + program.buffer(gone).name +
+                                      "' and none of '" + program.buffer(kept).name + "'");
+    }
+    for (const ir::BufferId id : {kept, gone}) {
+      if (localTo(state.accesses(), id, {execution(home)})) continue;
+      return refuse("move.dependence",
+                    "a value of '" + program.buffer(id).name + "' may go in or out here", home);
+    }
+    return {};
+  }
+
+  [[nodiscard]] ir::Program rewrite(const State& state,
+                                    const std::vector<Arg>& args) const override {
+    ir::Program out = state.program();
+    const ir::BufferId kept = bufferArg(state, args, 0), gone = bufferArg(state, args, 1);
+    // Canonical form drops what nothing uses.
+    ir::renameBuffers(*ir::find(out, homeOf(state.accesses(), gone)),
+                      [&](ir::BufferId used) { return used == gone ? kept : used; });
+    return out;
+  }
+
+  [[nodiscard]] Trace inverse(const State& before, const std::vector<Arg>& args,
+                              const ir::Program& /*after*/) const override {
+    const ir::Path home = homeOf(before.accesses(), bufferArg(before, args, 1));
+    return {makeMove("split_buffer", {home, args[0], args[1]})};
+  }
+};
+
+}  // namespace
+
+const Rule& joinBuffers() {
+  static const JoinBuffers rule;
+  return rule;
+}
+
+}  // namespace dojo::moves::rules

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "search/expert.h"
+
+#include <algorithm>
+#include <set>
+
+#include "moves/lowerable.h"
+#include "search/expert_block.h"
+
+namespace dojo::search {
+namespace {
+
+using ir::Path;
+
+/// A nest that does less isn't worth waking other harts for.
+constexpr double kParallelExecutions = 2e5;
+constexpr std::int64_t kPiecesEach = 4;
+/// A recipe that goes on for longer than this has lost its way.
+constexpr int kMostRounds = 200;
+
+struct Touched {
+  std::set<ir::BufferId> read, written;
+};
+
+Touched touchedBy(const ir::Node& node) {
+  Touched out;
+  ir::forEachAccess(node, [&](const ir::Access& access, ir::Touch touch) {
+    (touch == ir::Touch::read ? out.read : out.written).insert(access.buffer);
+  });
+  if (node.isScope()) {
+    for (const ir::Node& inner : node.scope().body) {
+      Touched below = touchedBy(inner);
+      out.read.merge(below.read);
+      out.written.merge(below.written);
+    }
+  }
+  return out;
+}
+
+bool reduces(const ir::Node& node) {
+  if (node.isLeaf()) return node.leaf().isReduction();
+  const std::vector<ir::Node>& body = node.scope().body;
+  return std::any_of(body.begin(), body.end(), reduces);
+}
+
+class Recipe {
+ public:
+  explicit Recipe(Position start)
+      : at_(std::move(start)),
+        lowerable_(moves::lowerable(program(), at_.state()->target()).ok()) {}
+
+  Position run() {
+    fuse();
+    simplify();
+    block();
+    vectorize();
+    localize();
+    spread();
+    return std::move(at_);
+  }
+
+ private:
+  [[nodiscard]] const ir::Program& program() const { return at_.state()->program(); }
+  [[nodiscard]] const target::Target& target() const { return at_.state()->target(); }
+
+  /// False where the call is refused or the target couldn't run the result.
+  bool take(const moves::Move& call) {
+    Position next = at_;
+    if (!next.add(call)) return false;
+    const bool runs = moves::lowerable(next.state()->program(), target()).ok();
+    if (lowerable_ && !runs) return false;
+    lowerable_ = runs;
+    at_ = std::move(next);
+    return true;
+  }
+
+  /// Calls `step` on the places of the program, from the first again whenever it changed
+  /// something.
+  template <class Step>
+  void everywhere(const Step& step) {
+    for (int round = 0; round < kMostRounds; ++round) {
+      const StatePtr state = at_.state();
+      const std::vector<ir::Visit>& nodes = state->nodes();
+      if (std::none_of(nodes.begin(), nodes.end(), step)) return;
+    }
+  }
+
+  void fuse() {
+    everywhere([this](const ir::Visit& visit) {
+      const std::vector<ir::Node>* around = ir::siblings(program(), visit.path);
+      const auto next = static_cast<std::size_t>(visit.path.back()) + 1;
+      if (!visit.node->isScope() || next >= around->size()) return false;
+      const ir::Node& second = (*around)[next];
+      if (!second.isScope() || !(second.scope().extent == visit.node->scope().extent)) return false;
+      const Touched a = touchedBy(*visit.node), b = touchedBy(second);
+      const bool passes = std::any_of(a.written.begin(), a.written.end(),
+                                      [&](ir::BufferId id) { return b.read.contains(id); });
+      const int depth = variableOf(visit.path);
+      if (!passes || isContraction(second, depth)) return false;
+      if (!isContraction(*visit.node, depth)) return take({"fuse", {visit.path, std::int64_t{3}}});
+      return !reduces(second) && joinLoops(visit.path, std::min(chain(*visit.node), chain(second)));
+    });
+  }
+
+  /// Joins perfect nests so deep; the result keeps its storage, since it's going to be blocked.
+  bool joinLoops(Path path, std::int64_t levels) {
+    const Position before = at_;
+    for (; levels > 0; --levels) {
+      if (!take({"join_scopes", {path}})) {
+        at_ = before;
+        return false;
+      }
+      path.push_back(0);
+    }
+    return true;
+  }
+
+  /// Loops of which each is all there is in the one around it.
+  static std::int64_t chain(const ir::Node& node) {
+    std::int64_t out = 1;
+    const ir::Node* at = &node;
+    while (at->scope().body.size() == 1 && at->scope().body[0].isScope()) {
+      at = at->scope().body.data();
+      ++out;
+    }
+    return out;
+  }
+
+  void simplify() {
+    everywhere([this](const ir::Visit& visit) {
+      if (!visit.node->isLeaf() || visit.enclosing.empty()) return false;
+      const ir::Leaf& leaf = visit.node->leaf();
+      if (leaf.op == ir::Op::div && take({"reciprocal", {visit.path}})) return true;
+      return take({"hoist", {visit.path}}) || dropDim(leaf, variableOf(visit.path) - 1);
+    });
+    everywhere([this](const ir::Visit& visit) {
+      return visit.node->isLeaf() && visit.node->leaf().assign == ir::Assign::add &&
+             take({"contract_fma", {visit.path}});
+    });
+  }
+
+  /// Takes the dim away that only says in which iteration a value was made that is always the same.
+  bool dropDim(const ir::Leaf& leaf, int var) {
+    const ir::Buffer& buffer = program().buffer(leaf.dst.buffer);
+    const bool varies =
+        std::any_of(leaf.operands.begin(), leaf.operands.end(), [&](const ir::Operand& operand) {
+          const auto* access = std::get_if<ir::Access>(&operand);
+          const auto* index = std::get_if<ir::Affine>(&operand);
+          return (access != nullptr && uses(*access, var)) ||
+                 (index != nullptr && index->coef(var) != 0);
+        });
+    if (varies || buffer.isArgument() || leaf.isReduction()) return false;
+    for (int d = 0; d < buffer.rank(); ++d) {
+      const ir::Index& index = leaf.dst.indices[static_cast<std::size_t>(d)];
+      if (buffer.dims[static_cast<std::size_t>(d)].fold == 1 && index.affine.coef(var) != 0) {
+        return take({"drop_dim", {buffer.name, std::int64_t{d}}});
+      }
+    }
+    return false;
+  }
+
+  /// From the last nest to the first, so that those to come stay where they are.
+  void block() {
+    for (auto k = static_cast<int>(program().body.size()); k-- > 0;) {
+      const Path top = {k};
+      for (const Path& place : scopesBelow(program(), top)) {
+        if (freeExtent(program(), place) == 0) continue;
+        const std::vector<moves::Move> calls = blockCalls(program(), place, target());
+        if (std::any_of(calls.begin(), calls.end(),
+                        [this](const moves::Move& call) { return take(call); })) {
+          break;
+        }
+      }
+    }
+  }
+
+  void vectorize() {
+    if (target().vector.bits == 0) return;
+    everywhere([this](const ir::Visit& visit) {
+      if (!visit.node->isScope()) return false;
+      const std::vector<ir::Node>& body = visit.node->scope().body;
+      const bool innermost =
+          std::all_of(body.begin(), body.end(), [](const ir::Node& n) { return n.isLeaf(); });
+      const auto vectorised = [](const ir::Node* node) {
+        return node->scope().mapping.has(ir::MapKind::vector);
+      };
+      if (!innermost || vectorised(visit.node) ||
+          std::any_of(visit.enclosing.begin(), visit.enclosing.end(), vectorised)) {
+        return false;
+      }
+      return vectorizeAt(visit.path);
+    });
+  }
+
+  /// The part of the accesses that a vector along `var` loads and stores at once.
+  [[nodiscard]] double smoothness(const Path& nest, int var) const {
+    double good = 0;
+    double all = 0;
+    for (const Path& path : leavesBelow(program(), nest)) {
+      ir::forEachAccess(*ir::find(program(), path), [&](const ir::Access& a, ir::Touch touch) {
+        // A store in pieces costs more than a load.
+        const double weight = touch == ir::Touch::write ? 1.5 : 1;
+        all += weight;
+        if (along(a, var) != Along::strided) good += weight;
+      });
+    }
+    return all == 0 ? 0 : good / all;
+  }
+
+  bool vectorizeAt(const Path& innermost) {
+    // Loops that can be brought innermost.
+    Path top = innermost;
+    while (top.size() > 1) {
+      const Path above(top.begin(), top.end() - 1);
+      if (freeExtent(program(), above) == 0 || scopeAt(program(), above)->body.size() != 1) break;
+      top = above;
+    }
+    Path best;
+    double bestScore = 0.49;
+    for (Path path = innermost; path.size() >= top.size(); path.pop_back()) {
+      const double score = smoothness(innermost, variableOf(path));
+      if (freeExtent(program(), path) > 1 && score > bestScore + 1e-9) {
+        best = path;
+        bestScore = score;
+      }
+    }
+    if (best.empty()) return false;
+    const Position before = at_;
+    // Where one side is always strided, a tile of both is near while it's turned round.
+    if (bestScore < 1 && best.size() > top.size() && top.size() + 1 == innermost.size()) {
+      const std::int64_t lanes = lanesFor(program(), innermost, target());
+      if (take({"tile", {top, lanes, lanes}})) return true;
+    }
+    for (Path path = best; path.size() < innermost.size(); path.push_back(0)) {
+      if (!take({"swap_scopes", {path}})) {
+        at_ = before;
+        return false;
+      }
+    }
+    const std::int64_t extent = freeExtent(program(), innermost);
+    for (const std::int64_t vectors : vectorCounts(innermost, extent)) {
+      if (take({"vectorize_loop", {innermost, vectors}})) return true;
+    }
+    at_ = before;
+    return false;
+  }
+
+  /// Vectors in a piece, best first.
+  [[nodiscard]] std::vector<std::int64_t> vectorCounts(const Path& loop,
+                                                       std::int64_t extent) const {
+    const std::int64_t lanes = lanesFor(program(), loop, target());
+    bool sums = false;
+    double work = 0;
+    for (const Path& path : leavesBelow(program(), loop)) {
+      const ir::Leaf& leaf = ir::find(program(), path)->leaf();
+      sums = sums || (leaf.isReduction() && !uses(leaf.dst, variableOf(loop)));
+      work += ir::info(leaf.op).arity == 1 && !ir::info(leaf.op).integers ? 16 : 1;
+    }
+    std::vector<std::pair<double, std::int64_t>> ranked;
+    for (std::int64_t v = 1; v <= std::max(1, target().vector.grouping); ++v) {
+      const std::int64_t width = v * lanes;
+      if (v > 1 && width > extent) break;
+      const std::int64_t rest = extent % width;
+      const auto pieces = static_cast<double>(extent / width);
+      // A sum waits for itself; each piece costs its branch; a rest is a loop of its own.
+      const double piece = std::max(work * static_cast<double>(v), sums ? 4.0 : 0.0) + 0.5;
+      double cycles = pieces * piece;
+      if (rest > 0) cycles += work * static_cast<double>((rest + lanes - 1) / lanes) + 4;
+      ranked.emplace_back(cycles * (1 + 0.0005 * work * static_cast<double>(v)), v);
+    }
+    std::sort(ranked.begin(), ranked.end());
+    std::vector<std::int64_t> out;
+    for (const auto& [cycles, v] : ranked) out.push_back(v);
+    return out;
+  }
+
+  void localize() {
+    std::vector<std::string> names;
+    for (const ir::Buffer& buffer : program().buffers) {
+      if (!buffer.isArgument()) names.push_back(buffer.name);
+    }
+    for (const std::string& name : names) {
+      const std::optional<ir::BufferId> id = program().find(name);
+      if (id && program().buffer(*id).location != "register") take({"localize", {name}});
+    }
+  }
+
+  void spread() {
+    if (target().harts < 2 || !target().offersMapping("parallel")) return;
+    for (auto k = static_cast<int>(program().body.size()); k-- > 0;) {
+      const Path top = {k};
+      double executions = 0;
+      for (const Path& leaf : leavesBelow(program(), top)) {
+        double each = 1;
+        for (std::size_t depth = 1; depth < leaf.size(); ++depth) {
+          const Path at(leaf.begin(), leaf.begin() + static_cast<std::ptrdiff_t>(depth));
+          const ir::Scope& scope = *scopeAt(program(), at);
+          if (scope.extent.isConstant()) each *= static_cast<double>(scope.extent.count);
+        }
+        executions += each;
+      }
+      if (executions > kParallelExecutions) take({"parallelize_by", {top, kPiecesEach}});
+    }
+  }
+
+  Position at_;
+  bool lowerable_;
+};
+
+}  // namespace
+
+Position expert(const Position& start) { return Recipe(start).run(); }
+
+}  // namespace dojo::search

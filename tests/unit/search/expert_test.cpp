@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "search/expert.h"
+
+#include <algorithm>
+#include <map>
+
+#include <catch2/catch.hpp>
+
+#include "ir/check.h"
+#include "ir/interpret.h"
+#include "ir/parse.h"
+#include "ir/print.h"
+#include "kernels/kernels.h"
+#include "moves/lowerable.h"
+#include "moves/rule.h"
+#include "support/some_target.h"
+
+using namespace dojo;
+
+namespace {
+
+search::Position planned(const ir::Program& program, const target::Target& target) {
+  return search::expert({std::make_shared<const moves::State>(program, target), {}});
+}
+
+target::Target oneHart() {
+  target::Target target = test::someTarget();
+  target.harts = 1;
+  std::erase(target.mappings, "parallel");
+  return target;
+}
+
+ir::Program program(const std::string& text) {
+  auto parsed = ir::parse(text);
+  REQUIRE((parsed ? "" : parsed.error().text()) == std::string());
+  return std::move(parsed->program);
+}
+
+std::vector<std::string> calls(const search::Position& position) {
+  std::vector<std::string> out;
+  for (const auto& step : position.steps()) out.push_back(step.call.name);
+  return out;
+}
+
+bool has(const search::Position& position, const std::string& call) {
+  const std::vector<std::string> all = calls(position);
+  return std::find(all.begin(), all.end(), call) != all.end();
+}
+
+}  // namespace
+
+TEST_CASE("the expert's programs are valid, can be lowered and compute the same") {
+  const target::Target target = oneHart();
+  for (const kernels::Kernel& kernel : kernels::list()) {
+    for (const std::int64_t size : {5, 33, 48}) {
+      ir::ParseOptions options;
+      std::int64_t next = size;
+      for (const auto& [name, value] : kernel.shape) {
+        options.params[name] = kernel.shape.size() > 4 ? 1 + next % 9 : next;
+        next = next * 7 % 50 + 1;
+      }
+      const ir::Program plain = kernels::load(kernel.name, options)->program;
+      const search::Position best = planned(plain, target);
+      const ir::Program& after = best.state()->program();
+      INFO(kernel.name << "\n" << ir::print(after));
+      CHECK(ir::check(after).ok());
+      CHECK(moves::lowerable(after, target).ok());
+      const search::Candidate candidate = best.toCandidate();
+      CHECK(ir::print(moves::replay(plain, target, candidate.trace).value()) == candidate.text);
+      const auto before = ir::interpretExact(plain, 3, {1, 1 << 22});
+      const auto now = ir::interpretExact(after, 3, {2, 1 << 22});
+      if (!before) continue;  // a size that the exact interpretation doesn't take
+      REQUIRE((now ? "" : now.error().text()) == std::string());
+      CHECK(*now == *before);
+    }
+  }
+}
+
+TEST_CASE("the expert blocks contractions, and leaves nothing scalar that can be vectors") {
+  const target::Target target = oneHart();
+  for (const char* name : {"matmul", "bmm", "conv2d", "relu_ffn", "swiglu", "attention"}) {
+    INFO(name);
+    CHECK(has(planned(kernels::load(name)->program, target), "register_block"));
+  }
+  for (const char* name : {"add", "softmax", "layernorm", "dot", "gelu", "batchnorm"}) {
+    INFO(name);
+    CHECK(has(planned(kernels::load(name)->program, target), "vectorize_loop"));
+  }
+  CHECK(has(planned(kernels::load("softmax")->program, target), "fuse"));
+}
+
+TEST_CASE("names mean nothing to the expert, nor does the order of dims") {
+  const target::Target target = oneHart();
+  const ir::Program plain = program(
+      "kernel matmul\nin a f32 [64, 40]\nin b f32 [40, 96]\nout c f32 [64, 96]\n\n64\n| 96\n"
+      "| | c[{0}, {1}] = 0\n| | 40\n| | | c[{0}, {1}] += a[{0}, {2}] * b[{2}, {1}]\n");
+  const ir::Program renamed = program(
+      "kernel zzz\nin q f32 [64, 40]\nin p f32 [40, 96]\nout r f32 [64, 96]\n\n64\n| 96\n"
+      "| | r[{0}, {1}] = 0\n| | 40\n| | | r[{0}, {1}] += q[{0}, {2}] * p[{2}, {1}]\n");
+  const ir::Program transposed = program(
+      "kernel k\nin a f32 [40, 64]\nin b f32 [40, 96]\nout c f32 [64, 96]\n\n96\n| 64\n"
+      "| | c[{1}, {0}] = 0\n| | 40\n| | | c[{1}, {0}] += a[{2}, {1}] * b[{2}, {0}]\n");
+  const auto first = planned(plain, target), second = planned(renamed, target);
+  REQUIRE(first.steps().size() == second.steps().size());
+  for (std::size_t k = 0; k < first.steps().size(); ++k) {
+    CHECK(moves::toString(first.steps()[k].call) == moves::toString(second.steps()[k].call));
+  }
+  CHECK(has(first, "register_block"));
+  CHECK(has(planned(transposed, target), "register_block"));
+}
+
+TEST_CASE("the expert uses the harts there are") {
+  target::Target target = test::someTarget();
+  target.harts = 4;
+  CHECK(has(planned(kernels::load("matmul")->program, target), "parallelize_by"));
+  CHECK_FALSE(has(planned(kernels::load("matmul")->program, oneHart()), "parallelize_by"));
+}
