@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -40,7 +41,11 @@ constexpr double kMostExecutions = 3e10;
 Status fits(const ir::Program& program, const transport::Device& device) {
   const Work work = countWork(program);
   const transport::Region* data = device.hello().region("data");
-  const double needed = work.bytes * static_cast<double>(measure::inputSetCount(program));
+  double needed = 0;
+  for (const ir::Buffer& buffer : program.buffers) {
+    if (buffer.isArgument()) needed += static_cast<double>(buffer.storageBytes());
+  }
+  needed *= static_cast<double>(measure::inputSetCount(program));
   if (data != nullptr && needed > static_cast<double>(data->size)) {
     return Error{"load.size",
                  fmt::format("the arguments take {:.0f} bytes for all input sets, and the device "
@@ -116,6 +121,7 @@ struct Bench::State {
   BenchOptions options;
   std::unique_ptr<measure::Session> session;
   std::vector<measure::VerifiedSet> sets, dropped;
+  std::vector<ir::Buffer> arguments;  ///< As their inputs lie on the device.
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -148,7 +154,19 @@ struct Bench::State {
     return shared;
   }
 
+  /// A packed argument whose layout moves have changed would need inputs of its own.
+  [[nodiscard]] Status takesInputs(const ir::Program& program) const {
+    const auto differ = std::mismatch(arguments.begin(), arguments.end(), program.buffers.begin(),
+                                      program.buffers.end());
+    if (differ.first == arguments.end()) return {};
+    return Error{"lower.packed",
+                 fmt::format("the layout of '{}' was changed, and inputs aren't packed anew yet",
+                             differ.first->name),
+                 "", ""};
+  }
+
   Result<Placed> place(const ir::Program& program, const std::string& text, int slot) {
+    if (Status status = takesInputs(program); !status) return status.error();
     Result<std::shared_ptr<const codegen::Object>> object = compile(program, text);
     if (!object.ok()) return object.error();
     const measure::CodeSlot at = session->slot(slot);
@@ -267,6 +285,8 @@ Result<std::unique_ptr<Bench>> Bench::open(const ir::Program& program, const tar
   state->session = std::move(session).value();
   state->sets = verifier->sets();
   state->dropped = verifier->dropped();
+  std::copy_if(program.buffers.begin(), program.buffers.end(), std::back_inserter(state->arguments),
+               [](const ir::Buffer& buffer) { return buffer.isArgument(); });
   for (int slot = state->session->slots() - 1; slot >= kPairSlots; --slot) {
     state->freeSlots.push_back(slot);
   }

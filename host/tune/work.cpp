@@ -78,12 +78,7 @@ Work countWork(const ir::Program& program) {
   Work work;
   work.flops = 0;
   work.terms = 0;
-  for (const ir::Buffer& buffer : program.buffers) {
-    if (!buffer.isArgument()) continue;
-    const double bytes =
-        static_cast<double>(buffer.logicalElements()) * ir::sizeBytes(buffer.dtype);
-    work.bytes += buffer.role == ir::Role::inout ? 2 * bytes : bytes;
-  }
+  std::vector<double> touches(program.buffers.size(), 0);
   ir::walk(program, [&](const ir::Visit& visit) {
     if (!visit.node->isLeaf()) return true;
     double executions = 1;
@@ -94,6 +89,9 @@ Work countWork(const ir::Program& program) {
       known = known && scope->scope().extent.isConstant();
     }
     work.executions += executions;
+    ir::forEachAccess(*visit.node, [&](const ir::Access& access, ir::Touch) {
+      touches[static_cast<std::size_t>(access.buffer)] += executions;
+    });
     const ir::Leaf& leaf = visit.node->leaf();
     if (!ir::isFloat(program.buffer(leaf.dst.buffer).dtype)) return true;
     const double each = operations(leaf);
@@ -109,6 +107,20 @@ Work countWork(const ir::Program& program) {
     if (work.terms && sums) *work.terms += executions * *part;
     return true;
   });
+  for (std::size_t id = 0; id < program.buffers.size(); ++id) {
+    const ir::Buffer& buffer = program.buffers[id];
+    if (!buffer.isArgument()) continue;
+    const double elements = static_cast<double>(buffer.logicalElements());
+    const double bytes = elements * ir::sizeBytes(buffer.dtype);
+    if (buffer.role == ir::Role::inout) {
+      work.bytes += 2 * bytes;
+    } else if (buffer.role == ir::Role::out || buffer.values) {
+      work.bytes += bytes;
+    } else {
+      // Of a table, what is gathered from it.
+      work.bytes += std::min(elements, touches[id]) * ir::sizeBytes(buffer.dtype);
+    }
+  }
   return work;
 }
 

@@ -16,7 +16,9 @@ struct Work {
   std::optional<double> flops;
   /// Terms added up by floating-point sums: no move takes one of them away.
   std::optional<double> terms;
-  double bytes = 0;       ///< Arguments, each read once or written once (inout: both).
+  /// Arguments, each element read once or written once (inout: both); of an input no more than is
+  /// read.
+  double bytes = 0;
   double executions = 0;  ///< Leaves, at most.
 };
 

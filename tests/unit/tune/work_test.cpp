@@ -49,3 +49,8 @@ out y i32 [8]
   CHECK(*integers.flops == 0);
   CHECK(integers.executions == 8);
 }
+
+TEST_CASE("of a table that is gathered from, what is read counts") {
+  const tune::Work work = workOf("embedding", {{"N", 3}, {"V", 1000}, {"D", 8}});
+  CHECK(work.bytes == 4 * (3 + 3 * 8 + 3 * 8));
+}
