@@ -9,6 +9,9 @@ const std::vector<StrategyInfo>& strategies() {
   static const std::vector<StrategyInfo> all = {
       {"annealing", "four chains of simulated annealing over moves and composites; the default",
        makeAnnealing},
+      {"beam", "the best few, and the best of their neighbours, round by round", makeBeam},
+      {"evolution", "a population of traces that mutate and cross; the worst give way",
+       makeEvolution},
       {"greedy",
        "tries what is applicable to the best so far in random order, and goes on from what is "
        "better",

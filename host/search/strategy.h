@@ -58,5 +58,7 @@ struct StrategyInfo {
 std::unique_ptr<Strategy> makeRandom(const Problem& problem);
 std::unique_ptr<Strategy> makeGreedy(const Problem& problem);
 std::unique_ptr<Strategy> makeAnnealing(const Problem& problem);
+std::unique_ptr<Strategy> makeBeam(const Problem& problem);
+std::unique_ptr<Strategy> makeEvolution(const Problem& problem);
 
 }  // namespace dojo::search

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
+#include <vector>
 
-#include "search/expert.h"
-#include "search/strategy.h"
+#include "search/strategies/walk.h"
 
 namespace dojo::search {
 namespace {
@@ -17,62 +16,32 @@ constexpr double kCold = 0.01;
 /// From this part of the budget on, every chain that is behind goes on from the best.
 constexpr double kGather = 0.7;
 
-class Annealing final : public Strategy {
+class Annealing final : public Walk {
  public:
   explicit Annealing(const Problem& problem)
-      : random_(problem.seed),
+      : Walk(problem),
         trials_(static_cast<double>(std::max<std::int64_t>(problem.trials, 2))),
-        best_(std::make_shared<const moves::State>(problem.start, *problem.target),
-              problem.startTrace),
-        chains_(kChains, Chain{best_, kFailed, 0}) {
-    if (problem.expert) expert_ = search::expert(best_);
-  }
+        best_(start_),
+        chains_(kChains, Chain{start_, kFailed, 0}) {}
 
   int lookahead() const override { return kChains; }
 
-  std::optional<Candidate> propose(const History& history) override {
-    const auto which = static_cast<std::size_t>(history.size() % kChains);
-    Chain& chain = chains_[which];
-    const double done = static_cast<double>(history.size()) / trials_;
+ protected:
+  std::optional<Position> attempt(std::int64_t index) override {
+    Chain& chain = chainOf(index);
     const bool stuck = chain.idle > std::max(8.0, trials_ / (kChains * 12));
-    const bool gather = done > kGather && chain.score > bestScore_ * 1.02 && chain.idle > 4;
-    if (std::optional<Position> expert = std::exchange(expert_, std::nullopt)) {
-      Candidate out = expert->toCandidate();
-      if (!history.knows(out.text)) {
-        pending_.emplace(history.size(), std::make_pair(which, std::move(*expert)));
-        return out;
-      }
-    }
+    const bool gather = done(index) > kGather && chain.score > bestScore_ * 1.02 && chain.idle > 4;
     if ((stuck || gather) && bestScore_ != kFailed) chain = {best_, bestScore_, 0};
-    for (int attempt = 0; attempt < 400; ++attempt) {
-      std::optional<Position> next = randomNeighbour(chain.at, random_);
-      if (!next) continue;
-      Candidate out = next->toCandidate();
-      if (!history.knows(out.text)) {
-        pending_.emplace(history.size(), std::make_pair(which, std::move(*next)));
-        return out;
-      }
-      // Walk through what is known already without measuring it again.
-      std::optional<double> score = history.score(out.text);
-      if (score && accept(*score, chain.score, done)) {
-        chain.at = std::move(*next);
-        chain.score = *score;
-      }
-    }
-    return std::nullopt;
+    return randomNeighbour(chain.at, random_);
   }
 
-  void report(const History& history, std::int64_t index) override {
-    const double score = scoreOf(*history.all()[static_cast<std::size_t>(index)].outcome);
-    const double done = static_cast<double>(index) / trials_;
-    auto found = pending_.find(index);
-    if (found == pending_.end()) {  // Where every chain starts.
+  void scored(std::int64_t index, Position position, double score) override {
+    if (position.steps().empty()) {  // Where every chain starts.
       bestScore_ = score;
       for (Chain& chain : chains_) chain.score = score;
       return;
     }
-    Chain& chain = chains_[found->second.first];
-    Position& position = found->second.second;
+    Chain& chain = chainOf(index);
     if (score < bestScore_) {
       bestScore_ = score;
       best_ = position;
@@ -80,11 +49,15 @@ class Annealing final : public Strategy {
     } else {
       ++chain.idle;
     }
-    if (accept(score, chain.score, done)) {
-      chain.at = std::move(position);
-      chain.score = score;
-    }
-    pending_.erase(found);
+    revisited(index, std::move(position), score);
+  }
+
+  /// Chains walk through what is known already without measuring it again.
+  void revisited(std::int64_t index, Position position, double score) override {
+    Chain& chain = chainOf(index);
+    if (!accept(score, chain.score, done(index))) return;
+    chain.at = std::move(position);
+    chain.score = score;
   }
 
  private:
@@ -94,6 +67,12 @@ class Annealing final : public Strategy {
     int idle;  ///< Trials since it found a new best.
   };
 
+  Chain& chainOf(std::int64_t index) { return chains_[static_cast<std::size_t>(index % kChains)]; }
+  /// The part of the budget that is spent.
+  [[nodiscard]] double done(std::int64_t index) const {
+    return static_cast<double>(index) / trials_;
+  }
+
   bool accept(double score, double current, double done) {
     if (score == kFailed) return false;
     if (score <= current) return true;
@@ -101,13 +80,10 @@ class Annealing final : public Strategy {
     return random_.chance(std::exp(-std::log(score / current) / temperature));
   }
 
-  Random random_;
   double trials_;
   Position best_;
-  std::optional<Position> expert_;  ///< Until it was proposed.
   double bestScore_ = kFailed;
   std::vector<Chain> chains_;
-  std::map<std::int64_t, std::pair<std::size_t, Position>> pending_;
 };
 
 }  // namespace

@@ -1,58 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <map>
 #include <utility>
+#include <vector>
 
-#include "search/expert.h"
-#include "search/strategy.h"
+#include "search/strategies/walk.h"
 
 namespace dojo::search {
 namespace {
 
-class Greedy final : public Strategy {
+class Greedy final : public Walk {
  public:
-  explicit Greedy(const Problem& problem)
-      : random_(problem.seed),
-        best_(std::make_shared<const moves::State>(problem.start, *problem.target),
-              problem.startTrace) {
-    if (problem.expert) expert_ = search::expert(best_);
-  }
+  explicit Greedy(const Problem& problem) : Walk(problem), best_(start_) {}
 
-  std::optional<Candidate> propose(const History& history) override {
-    if (std::optional<Position> expert = std::exchange(expert_, std::nullopt)) {
-      Candidate out = expert->toCandidate();
-      if (!history.knows(out.text)) {
-        pending_.emplace(history.size(), std::move(*expert));
-        return out;
-      }
-    }
+ protected:
+  std::optional<Position> attempt(std::int64_t) override {
     if (!listed_) list();
     while (!untried_.empty()) {
       const moves::Move call = std::move(untried_.back());
       untried_.pop_back();
       Position next = best_;
-      if (!next.add(call)) continue;
-      if (!worthTrying(*next.state())) continue;
-      Candidate out = next.toCandidate();
-      if (history.knows(out.text)) continue;
-      pending_.emplace(history.size(), std::move(next));
-      return out;
+      if (next.add(call) && worthTrying(*next.state())) return next;
     }
     return std::nullopt;
   }
 
-  void report(const History& history, std::int64_t index) override {
-    const double score = scoreOf(*history.all()[static_cast<std::size_t>(index)].outcome);
-    auto found = pending_.find(index);
-    if (found == pending_.end()) {  // Where this strategy starts.
-      bestScore_ = score;
-      return;
-    }
-    if (score < bestScore_) {
-      bestScore_ = score;
-      best_ = std::move(found->second);
-      listed_ = false;
-    }
-    pending_.erase(found);
+  void scored(std::int64_t, Position position, double score) override {
+    if (score >= bestScore_) return;
+    bestScore_ = score;
+    best_ = std::move(position);
+    listed_ = false;
   }
 
  private:
@@ -83,13 +58,10 @@ class Greedy final : public Strategy {
     untried_.insert(untried_.end(), calls.begin(), calls.end());
   }
 
-  Random random_;
   Position best_;
-  std::optional<Position> expert_;  ///< Until it was proposed.
   double bestScore_ = kFailed;
   bool listed_ = false;
   std::vector<moves::Move> untried_;
-  std::map<std::int64_t, Position> pending_;
 };
 
 }  // namespace

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// What strategies that walk over positions have in common: the expert's program is proposed first,
+/// nothing is proposed twice, and each position comes back with its score.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "search/position.h"
+#include "search/strategy.h"
+
+namespace dojo::search {
+
+class Walk : public Strategy {
+ public:
+  explicit Walk(const Problem& problem);
+  [[nodiscard]] std::optional<Candidate> propose(const History& history) final;
+  void report(const History& history, std::int64_t index) final;
+
+ protected:
+  /// A position that may be worth measuring, for trial `index`; nullopt: this attempt led nowhere.
+  virtual std::optional<Position> attempt(std::int64_t index) = 0;
+  /// The score of what was proposed as trial `index`, or of the start (which has no steps); kFailed
+  /// where it failed.
+  virtual void scored(std::int64_t index, Position position, double score) = 0;
+  /// An attempt for trial `index` that led to a program which was measured before.
+  virtual void revisited(std::int64_t /*index*/, Position /*position*/, double /*score*/) {}
+
+  Random random_;
+  const Position start_;
+
+ private:
+  std::optional<Position> expert_;  ///< Until it was proposed.
+  std::map<std::int64_t, Position> pending_;
+};
+
+}  // namespace dojo::search
