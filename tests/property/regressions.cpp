@@ -32,6 +32,30 @@ tmp t0 f64 [1]
 # move
 reuse_dim t0 0
 )",
+    R"(# undo: the way back (add_dim t1 0 0) is refused
+kernel random
+out y3 f32 []
+tmp t1 f32 [~1]
+
+1
+| t1[{0}] = 1
+1
+| y3[] = t1[{0}]
+
+# move
+drop_dim t1 0
+)",
+    R"(# invalid: buffer t0 folds 2 elements into 2
+kernel random
+out y bool []
+tmp t0 bool [~1, 2]
+
+t0[0, 0] = 1 < 1
+y[] = t0[0, 0]
+
+# move
+join_dims t0 0
+)",
 };
 
 }  // namespace

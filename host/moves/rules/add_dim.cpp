@@ -89,15 +89,10 @@ tmp t f32 [~64]
       }
       elements *= dim.extent;
     }
-    for (const ir::Site* site : state.accesses().of(id)) {
-      if (site->touch == ir::Touch::write ||
-          definitionOf(state.accesses(), *site, static_cast<int>(var) + 1)) {
-        continue;
-      }
-      return refuse("move.dependence", "the value read here may come from another iteration",
-                    site->path);
-    }
-    return {};
+    const ir::Site* across = readsAcross(state.accesses(), id, static_cast<int>(var));
+    if (across == nullptr) return {};
+    return refuse("move.dependence", "the value read here may come from another iteration",
+                  across->path);
   }
 
   [[nodiscard]] ir::Program rewrite(const State& state,

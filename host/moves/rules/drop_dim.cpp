@@ -3,6 +3,7 @@
 
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
+#include "moves/rules/flow.h"
 
 namespace dojo::moves::rules {
 
@@ -36,7 +37,7 @@ class DropDim : public Rule {
         {{"B", ArgKind::buffer}, {"d", ArgKind::number}},
         "Takes dim d, which has no storage, away from the tmp B and from all that use it.",
         "The dim is `~N`, and every access indexes it by the variable of the scope of N iterations "
-        "at one depth.",
+        "at one depth; every value is read in the iteration that made it.",
         "add_dim",
         R"(kernel k
 in x f32 [64]
@@ -90,11 +91,17 @@ tmp t f32 []
     if (dim.fold != 1 || dim.pad != 0) {
       return refuse("move.dim", "this dim of '" + buffer.name + "' has storage: reuse_dim first");
     }
-    if (variableIn(state, id, static_cast<std::size_t>(d)) < 0) {
+    const int var = variableIn(state, id, static_cast<std::size_t>(d));
+    if (var < 0) {
       return refuse("move.index", "not every access of '" + buffer.name +
                                       "' has the variable of one depth there");
     }
-    return {};
+    const ir::Site* across = readsAcross(state.accesses(), id, var);
+    if (across == nullptr) return {};
+    return refuse("move.dependence",
+                  "that the value read here was made in the same iteration isn't proved, and "
+                  "couldn't be without the dim",
+                  across->path);
   }
 
   [[nodiscard]] ir::Program rewrite(const State& state,

@@ -399,6 +399,16 @@ std::optional<Definition> definitionOf(const ir::Accesses& accesses, const Site&
   return std::nullopt;
 }
 
+const Site* readsAcross(const ir::Accesses& accesses, ir::BufferId buffer, int depth) {
+  for (const Site* site : accesses.of(buffer)) {
+    if (site->touch != ir::Touch::read) continue;
+    // Of one iteration there is no other, whichever scope it is.
+    if (site->enclosing[at(depth)]->scope().extent == ir::Extent(1)) continue;
+    if (!definitionOf(accesses, *site, depth + 1)) return site;
+  }
+  return nullptr;
+}
+
 const Site* foldHarms(const ir::Accesses& accesses, ir::BufferId buffer, int dim,
                       std::int64_t fold) {
   const ir::Program& program = accesses.program();

@@ -39,6 +39,12 @@ constexpr int kEveryDim = -2;
 [[nodiscard]] const ir::Site* foldHarms(const ir::Accesses& accesses, ir::BufferId buffer, int dim,
                                         std::int64_t fold);
 
+/// Proves that every read of the buffer, which stands in scopes of one extent at depth `depth`,
+/// gets a value written for the same value of their variable. Returns the read for which that
+/// failed, or nullptr.
+[[nodiscard]] const ir::Site* readsAcross(const ir::Accesses& accesses, ir::BufferId buffer,
+                                          int depth);
+
 /// True where the sites, in every iteration of the scopes at depths < `fixed`, together touch each
 /// element of `box` (in logical indices): no guards, no gaps.
 [[nodiscard]] bool touchesAll(const ir::Program& program, const std::vector<const ir::Site*>& sites,
