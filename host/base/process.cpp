@@ -22,17 +22,19 @@ namespace {
 
 constexpr std::size_t kMostComplaints = 4096;
 
-/// Waits for `events` on `fd`; false when `seconds` have passed.
-bool waitFor(int fd, short events, double seconds) {
-  const double deadline = systemClock().now() + seconds;
-  while (true) {
-    const double left = std::max(0.0, deadline - systemClock().now());
-    pollfd poller{.fd = fd, .events = events, .revents = 0};
-    const timespec limit{.tv_sec = static_cast<time_t>(left),
-                         .tv_nsec = static_cast<long>((left - static_cast<time_t>(left)) * 1e9)};
-    const int ready = ppoll(&poller, 1, &limit, nullptr);
-    if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
+/// Process groups that live, for killAllProcesses().
+std::array<std::atomic<int>, 64> alive{};
+
+void remember(int pid) {
+  for (std::atomic<int>& slot : alive) {
+    int none = 0;
+    if (slot.compare_exchange_strong(none, pid)) return;
+  }
+}
+void forget(int pid) {
+  for (std::atomic<int>& slot : alive) {
+    int expected = pid;
+    if (slot.compare_exchange_strong(expected, 0)) return;
   }
 }
 
@@ -127,6 +129,7 @@ Result<Process> Process::start(const std::vector<std::string>& words,
     dup2(out->write.get(), 1);
     dup2(err->write.get(), 2);
     for (const int fd : inherit) fcntl(fd, F_SETFD, 0);
+    setpgid(0, 0);  // a signal from the terminal is ours to handle, and kill() reaches all of it
     if (affinityChanged.load()) sched_setaffinity(0, sizeof firstAffinity, &firstAffinity);
     sigset_t none;
     sigemptyset(&none);
@@ -138,6 +141,8 @@ Result<Process> Process::start(const std::vector<std::string>& words,
   }
   Process process;
   process.pid_ = pid;
+  setpgid(pid, pid);  // whoever comes first
+  remember(pid);
   process.in_ = std::move(in->write);
   process.out_ = std::move(out->read);
   process.err_ = std::move(err->read);
@@ -179,7 +184,7 @@ Status Process::write(std::span<const std::byte> bytes, double seconds) {
     if (count > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
     } else if (errno == EAGAIN) {
-      if (!waitFor(in_.get(), POLLOUT, deadline - systemClock().now())) {
+      if (!wait(in_.get(), POLLOUT, deadline - systemClock().now())) {
         return Error{"process.timeout",
                      fmt::format("the process took no input for {:.1f} s", seconds)};
       }
@@ -191,7 +196,7 @@ Status Process::write(std::span<const std::byte> bytes, double seconds) {
 }
 
 Result<std::size_t> Process::read(std::span<std::byte> into, double seconds) {
-  if (!waitFor(out_.get(), POLLIN, seconds)) return std::size_t{0};
+  if (!wait(out_.get(), POLLIN, seconds)) return std::size_t{0};
   ssize_t count = 0;
   do {
     count = ::read(out_.get(), into.data(), into.size());
@@ -200,16 +205,47 @@ Result<std::size_t> Process::read(std::span<std::byte> into, double seconds) {
   return static_cast<std::size_t>(count);
 }
 
-std::string Process::complaints() {
-  std::array<char, 1024> chunk{};
-  while (err_) {
-    const ssize_t count = ::read(err_.get(), chunk.data(), chunk.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    complaints_.append(chunk.data(), static_cast<std::size_t>(count));
+bool Process::wait(int fd, short events, double seconds) {
+  const double deadline = systemClock().now() + seconds;
+  while (true) {
+    const double left = std::max(0.0, deadline - systemClock().now());
+    std::array<pollfd, 2> both{{{.fd = fd, .events = events, .revents = 0},
+                                {.fd = err_ ? err_.get() : -1, .events = POLLIN, .revents = 0}}};
+    const timespec limit{.tv_sec = static_cast<time_t>(left),
+                         .tv_nsec = static_cast<long>((left - static_cast<time_t>(left)) * 1e9)};
+    const int ready = ppoll(both.data(), both.size(), &limit, nullptr);
+    if (both[0].revents != 0) return true;
+    if (ready > 0) {
+      hear();
+    } else if (ready == 0 || errno != EINTR) {
+      return false;
+    }
   }
-  if (complaints_.size() > kMostComplaints) {
-    complaints_.erase(0, complaints_.size() - kMostComplaints);
+}
+
+void Process::hear() {
+  std::array<char, 4096> chunk{};
+  ssize_t count = 0;
+  do {
+    count = ::read(err_.get(), chunk.data(), chunk.size());
+  } while (count < 0 && errno == EINTR);
+  if (count > 0) {
+    complaints_.append(chunk.data(), static_cast<std::size_t>(count));
+    if (complaints_.size() > kMostComplaints) {
+      complaints_.erase(0, complaints_.size() - kMostComplaints);
+    }
+  } else if (count == 0 || errno != EAGAIN) {
+    err_.reset();
+  }
+}
+
+std::string Process::complaints() {
+  // What a pipe holds and a little more: it may be written to without end.
+  constexpr int kMostChunks = 64;
+  for (int k = 0; k < kMostChunks && err_; ++k) {
+    pollfd poller{.fd = err_.get(), .events = POLLIN, .revents = 0};
+    if (poll(&poller, 1, 0) <= 0) break;
+    hear();
   }
   return complaints_;
 }
@@ -221,6 +257,8 @@ bool Process::reap(double seconds) {
     const int got = waitpid(pid_, &status_, WNOHANG);
     if (got == pid_ || (got < 0 && errno == ECHILD)) {
       ended_ = true;
+      ::kill(-pid_, SIGKILL);  // what it may have left behind
+      forget(pid_);
       return true;
     }
     if (systemClock().now() >= deadline) return false;
@@ -241,11 +279,19 @@ void Process::kill() {
   if (pid_ < 0) return;
   if (!ended_) {
     ::kill(pid_, SIGKILL);
+    ::kill(-pid_, SIGKILL);
     while (waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
     }
     ended_ = true;
   }
+  forget(pid_);
   pid_ = -1;
+}
+
+void killAllProcesses() {
+  for (const std::atomic<int>& slot : alive) {
+    if (const int pid = slot.load(); pid != 0) ::kill(-pid, SIGKILL);
+  }
 }
 
 int usableCores() {

@@ -34,7 +34,8 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-/// A running child; killed and reaped with its owner.
+/// A running child in a process group of its own, which is killed with its owner. What it prints on
+/// stderr never holds it up.
 class Process {
  public:
   /// Starts `words[0]` (found through PATH) with our stdin/stdout pipes and a captured stderr.
@@ -56,11 +57,14 @@ class Process {
   /// "exit status 3", "killed by signal 9 (Killed)", "still running"; waits up to `seconds`.
   [[nodiscard]] std::string ending(double seconds);
   [[nodiscard]] int pid() const { return pid_; }
-  void kill();  ///< SIGKILL and reap; nothing where it has ended.
+  void kill();  ///< SIGKILL to the group, and reap.
 
  private:
   Process() = default;
   bool reap(double seconds);
+  /// Waits for `events` on `fd`, taking complaints meanwhile; false when `seconds` have passed.
+  bool wait(int fd, short events, double seconds);
+  void hear();
 
   int pid_ = -1;
   bool ended_ = false;
@@ -68,6 +72,10 @@ class Process {
   FileDescriptor in_, out_, err_;
   std::string complaints_;
 };
+
+/// SIGKILL to every Process there is: for a program that ends without destroying them. May be
+/// called from a signal handler.
+void killAllProcesses();
 
 /// Number of cores this process may run on.
 [[nodiscard]] int usableCores();

@@ -57,6 +57,27 @@ std::string didYouMean(std::string_view word, const std::vector<std::string>& ca
   return found ? "; did you mean '" + *found + "'?" : "";
 }
 
+std::string printable(std::string_view text, std::size_t most) {
+  constexpr std::string_view kCut = " ... ";
+  std::string cut;
+  if (text.size() > most) {
+    const std::size_t end = most / 4;
+    cut = std::string(text.substr(0, most - end)) + std::string(kCut) +
+          std::string(text.substr(text.size() - end));
+    text = cut;
+  }
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 std::uint64_t contentHash(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : text) {
@@ -94,18 +115,34 @@ Result<std::string> readFile(const std::string& path, std::size_t limit) {
 }
 
 Status writeFile(const std::string& path, std::string_view content) {
-  const std::string draft = path + ".tmp" + std::to_string(getpid());
+  return writeFile(path, [&](std::FILE* file) -> Status {
+    (void)std::fwrite(content.data(), 1, content.size(), file);
+    return {};
+  });
+}
+
+Status writeFile(const std::string& path, const std::function<Status(std::FILE*)>& fill) {
+  struct stat status = {};
+  const bool replace = stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
+  const std::string draft = replace ? path + ".tmp" + std::to_string(getpid()) : path;
   std::FILE* file = std::fopen(draft.c_str(), "wb");
   if (file == nullptr) return systemError("file.unwritable", "cannot write", path);
-  const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
-  const bool flushed = std::fflush(file) == 0 && fsync(fileno(file)) == 0;
-  const int reason = errno;
-  const bool closed = std::fclose(file) == 0;
-  if (written && flushed && closed && std::rename(draft.c_str(), path.c_str()) == 0) return {};
-  if (!written || !flushed) errno = reason;
-  Error error = systemError("file.unwritable", "cannot write", path);
-  std::remove(draft.c_str());
-  return error;
+  Status done = fill(file);
+  errno = 0;
+  const bool written =
+      std::fflush(file) == 0 && std::ferror(file) == 0 && (!replace || fsync(fileno(file)) == 0);
+  if (done.ok() && !written) {
+    done = errno != 0 ? systemError("file.unwritable", "cannot write", path)
+                      : Error{"file.unwritable", "cannot write", path, ""};
+  }
+  if (std::fclose(file) != 0 && done.ok()) {
+    done = systemError("file.unwritable", "cannot write", path);
+  }
+  if (done.ok() && replace && std::rename(draft.c_str(), path.c_str()) != 0) {
+    done = systemError("file.unwritable", "cannot write", path);
+  }
+  if (!done.ok() && replace) std::remove(draft.c_str());
+  return done;
 }
 
 }  // namespace dojo

@@ -2,6 +2,7 @@
 #include "base/process.h"
 
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include <catch2/catch.hpp>
@@ -78,6 +79,37 @@ TEST_CASE("A process that doesn't read is a time-out, one that is killed says so
   auto killed = Process::start({"sh", "-c", "kill -9 $$"});
   REQUIRE(killed);
   CHECK(killed->ending(5) == "killed by signal 9 (Killed)");
+}
+
+TEST_CASE("Complaints never hold a process up, and endless ones don't hold us") {
+  auto chatty = Process::start({"sh", "-c", "yes | head -c 1000000 >&2; echo done"});
+  REQUIRE(chatty);
+  CHECK(output(*chatty) == "done\n");
+  CHECK(chatty->complaints().size() <= 4096);
+  auto endless = Process::start({"sh", "-c", "exec yes >&2"});
+  REQUIRE(endless);
+  Stopwatch watch;
+  CHECK(endless->complaints().size() <= 4096);
+  CHECK(watch.seconds() < 5);
+}
+
+TEST_CASE("What a process started ends with it") {
+  auto shell = Process::start({"sh", "-c", "sleep 1000 & echo $!; wait"});
+  REQUIRE(shell);
+  std::vector<std::byte> into(32);
+  auto got = shell->read(into, 5);
+  REQUIRE(got);
+  const std::string pid(reinterpret_cast<const char*>(into.data()), *got - 1);
+  const auto alive = [&] {
+    std::ifstream stat("/proc/" + pid + "/stat");
+    std::string number, name, state;
+    return (stat >> number >> name >> state) && state != "Z";
+  };
+  CHECK(alive());
+  shell->kill();
+  Stopwatch watch;
+  while (alive() && watch.seconds() < 5) systemClock().sleep(0.01);
+  CHECK_FALSE(alive());
 }
 
 TEST_CASE("Keeping off cores leaves one, and children get them all") {

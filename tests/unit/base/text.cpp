@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include <catch2/catch.hpp>
 
@@ -25,6 +26,27 @@ TEST_CASE("files are read whole and written whole or not at all") {
   CHECK(dojo::readFile("/no/such").error().code == "file.missing");
   CHECK(dojo::writeFile("/no/such/place", "x").error().code == "file.unwritable");
   std::remove(path.c_str());
+  // What isn't a file stays what it is.
+  CHECK(dojo::writeFile("/dev/null", "x").ok());
+  CHECK(dojo::writeFile("/dev/full", "x").error().code == "file.unwritable");
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  CHECK(std::filesystem::is_character_file("/dev/full"));
+  // Where it fails in the middle, nothing is left.
+  const auto failing = [](std::FILE* file) -> dojo::Status {
+    std::fputs("half", file);
+    return dojo::Error{"a.b", "no"};
+  };
+  CHECK(dojo::writeFile(path, failing).error().code == "a.b");
+  CHECK(dojo::readFile(path).error().code == "file.missing");
+}
+
+TEST_CASE("what is quoted can be printed and is short") {
+  CHECK(dojo::printable("a\tb\n") == "a\tb\n");
+  CHECK(dojo::printable(std::string_view("\x1b[2J\0", 5)) == "\\x1b[2J\\x00");
+  const std::string cut = dojo::printable(std::string(1 << 20, 'x') + "end");
+  CHECK(cut.size() < 1100);
+  CHECK(cut.find(" ... ") != std::string::npos);
+  CHECK(cut.substr(cut.size() - 3) == "end");
 }
 
 TEST_CASE("errors and stages have names") {
