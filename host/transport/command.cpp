@@ -109,7 +109,10 @@ class Command : public Transport {
   Error closed() {
     Error error{"link.closed", fmt::format("'{}' is not running", describe())};
     if (process_) {
-      error.message = fmt::format("'{}' ended: {}", describe(), process_->ending(0.5));
+      const std::string ending = process_->ending(0.5);
+      error.message = ending == "still running"
+                          ? fmt::format("'{}' closed the link and runs on", describe())
+                          : fmt::format("'{}' ended: {}", describe(), ending);
       error.detail = process_->complaints();
       while (!error.detail.empty() && error.detail.back() == '\n') error.detail.pop_back();
     }

@@ -22,11 +22,19 @@ Status Device::Link::transmit(const Frame& frame, double seconds) {
   return transport->send(encode(frame), seconds);
 }
 
+Frame Device::Link::begin(std::uint8_t kind, const std::vector<std::byte>& body) {
+  bytes = 0;
+  answers = 0;
+  damagedBefore = decoder.damaged();
+  return {.kind = kind, .sequence = ++sequence, .part = 0, .body = body};
+}
+
 std::optional<Frame> Device::Link::take() {
   while (std::optional<Frame> frame = decoder.next()) {
     statistics.damaged = decoder.damaged();
     if (frame->sequence != sequence || frame->kind < DOJO_INFO) continue;
     ++statistics.framesReceived;
+    ++answers;
     return frame;
   }
   statistics.damaged = decoder.damaged();
@@ -38,18 +46,26 @@ Result<std::optional<Frame>> Device::Link::await(double seconds) {
   const double deadline = clock->now() + seconds;
   std::array<std::byte, 65536> chunk;
   while (true) {
+    // At least one look: where this process was stopped meanwhile, the answer is there already.
     const double left = deadline - clock->now();
-    if (left < 0) return std::optional<Frame>();
-    const auto got = transport->receive(chunk, left);
+    const auto got = transport->receive(chunk, std::max(left, 0.0));
     if (!got) return got.error();
+    bytes += *got;
     decoder.feed(std::span(chunk).first(*got));
     if (std::optional<Frame> frame = take()) return frame;
+    if (left <= 0) return std::optional<Frame>();
   }
+}
+
+std::string Device::Link::heard() const {
+  if (bytes == 0) return "; nothing came";
+  return fmt::format("; {} bytes came, {} answers and {} damaged frames among them", bytes, answers,
+                     decoder.damaged() - damagedBefore);
 }
 
 Result<Frame> Device::Link::command(std::uint8_t kind, const std::vector<std::byte>& body,
                                     double seconds, const std::string& what) {
-  const Frame frame{.kind = kind, .sequence = ++sequence, .part = 0, .body = body};
+  const Frame frame = begin(kind, body);
   const double start = clock->now();
   double wait = options.retrySeconds;
   for (bool again = false;; again = true) {
@@ -60,8 +76,8 @@ Result<Frame> Device::Link::command(std::uint8_t kind, const std::vector<std::by
     if (!answer) return answer.error();
     if (answer->has_value()) return std::move(**answer);
     if (clock->now() - start >= seconds) {
-      return Error{"link.timeout", fmt::format("'{}': waited {:.1f} s for the answer to {}",
-                                               transport->describe(), seconds, what)};
+      return Error{"link.timeout", fmt::format("'{}': waited {:.1f} s for the answer to {}{}",
+                                               transport->describe(), seconds, what, heard())};
     }
     wait = longer(wait);
   }
@@ -92,7 +108,7 @@ Status Device::Link::acknowledge(std::uint32_t next, bool resend) {
 
 Result<Frame> Device::Link::call(const std::vector<std::byte>& body, const Call& call,
                                  const Device::OnSample& onSample) {
-  const Frame request{.kind = DOJO_CALL, .sequence = ++sequence, .part = 0, .body = body};
+  const Frame request = begin(DOJO_CALL, body);
   const double start = clock->now();
   const double deadline = start + call.limitSeconds + options.graceSeconds;
   double wait = options.retrySeconds;
@@ -107,8 +123,8 @@ Result<Frame> Device::Link::call(const std::vector<std::byte>& body, const Call&
     if (!got->has_value()) {
       if (clock->now() >= deadline) {
         return Error{"run.timeout", fmt::format("the kernel didn't return within {:.3g} s and the "
-                                                "device didn't stop it either",
-                                                call.limitSeconds)};
+                                                "device didn't stop it either{}",
+                                                call.limitSeconds, heard())};
       }
       wait = longer(wait);
       asked = false;

@@ -24,6 +24,9 @@ struct Device::Link {
   std::uint8_t sequence = 0;
   int window = 2;  ///< Samples that the device keeps.
   LinkStatistics statistics;
+  std::uint64_t bytes = 0;         ///< That came since the present command began.
+  std::int64_t answers = 0;        ///< To it, among them.
+  std::int64_t damagedBefore = 0;  ///< Decoder::damaged() when it began.
   /// The device is down and couldn't be brought back; what went wrong.
   Status down;
 
@@ -38,6 +41,10 @@ struct Device::Link {
                      const Device::OnSample& onSample);
 
  private:
+  /// A new command.
+  Frame begin(std::uint8_t kind, const std::vector<std::byte>& body);
+  /// What came since begin(), for messages.
+  std::string heard() const;
   Status transmit(const Frame& frame, double seconds);
   /// Receives what comes within `seconds`, then the next frame of the present command, if any.
   Result<std::optional<Frame>> await(double seconds);

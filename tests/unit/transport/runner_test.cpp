@@ -308,6 +308,58 @@ TEST_CASE("A runner that stops answering is replaced after the limit") {
   CHECK(bench.verdict(kIncrement, call) == "ok");
 }
 
+namespace {
+
+/// This process is stopped for longer than any limit, just after it sent something.
+class Stopped : public Transport, public Clock {
+ public:
+  explicit Stopped(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
+  double now() override { return systemClock().now() + slept_; }
+  void sleep(double seconds) override { systemClock().sleep(seconds); }
+  Status open() override { return inner_->open(); }
+  Status send(std::span<const std::byte> bytes, double seconds) override {
+    Status sent = inner_->send(bytes, seconds);
+    if (stop) {
+      systemClock().sleep(0.3);
+      slept_ += 1000;
+    }
+    return sent;
+  }
+  Result<std::size_t> receive(std::span<std::byte> into, double seconds) override {
+    return inner_->receive(into, seconds);
+  }
+  Status recover() override { return inner_->recover(); }
+  SharedMemory shared() override { return inner_->shared(); }
+  std::string describe() const override { return inner_->describe(); }
+
+  bool stop = false;
+
+ private:
+  std::unique_ptr<Transport> inner_;
+  double slept_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("An answer that came while we were stopped counts") {
+  auto owned = std::make_unique<Stopped>(nativeTransport());
+  Stopped& stopped = *owned;
+  auto device = Device::open(std::move(owned), {}, stopped);
+  REQUIRE(device);
+  stopped.stop = true;
+  CHECK((*device)->ping());
+  Call call;
+  call.entry = (*device)->hello().services.at("dojo_empty_kernel");
+  call.tables = (*device)->hello().region("data")->base;
+  call.samples = 3;
+  call.nonce = 1;
+  auto done = (*device)->call(call, {});
+  INFO((done ? "" : done.error().text()));
+  REQUIRE(done);
+  CHECK(done->samples == 3);
+  CHECK((*device)->generation() == 0);
+}
+
 TEST_CASE("The first error is the error shown, at once") {
   struct Case {
     std::string command;
