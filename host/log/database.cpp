@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <sqlite3.h>
+#include <unistd.h>
 
 namespace dojo::log {
 namespace {
@@ -34,7 +35,34 @@ Error describe(int code, const std::string& path, const std::string& sqliteMessa
   }
 }
 
+/// Where reading needs a file beside the database that can't be made: a log of somebody else, a
+/// read-only disk. Without unmerged changes it's read as it stands.
+bool onlyAsItStands(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (access(folder.empty() ? "." : folder.c_str(), W_OK) == 0) return false;
+  std::error_code failed;
+  const std::uintmax_t changes = std::filesystem::file_size(path + "-wal", failed);
+  return failed || changes == 0;
+}
+
+/// As a URI, in which some characters mean something.
+std::string uri(const std::string& path) {
+  std::string out = "file:";
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      out += c == '%' ? "%25" : c == '?' ? "%3f" : "%23";
+    } else {
+      out += c;
+    }
+  }
+  return out + "?immutable=1";
+}
+
 }  // namespace
+
+std::string fileName(const std::string& path) {
+  return path.empty() || path[0] == '/' ? path : "./" + path;
+}
 
 Statement::Statement(sqlite3* db, std::string_view sql) {
   error_ = sqlite3_prepare_v2(db, sql.data(), static_cast<int>(sql.size()), &statement_, nullptr);
@@ -85,6 +113,7 @@ bool Statement::null() { return sqlite3_column_type(statement_, column_) == SQLI
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, Mode mode) {
   std::error_code ignored;
+  if (path.empty()) return Error{"log.missing", "the name of the log is empty", "", ""};
   if (std::filesystem::is_directory(path, ignored)) {
     return Error{"log.unwritable", "the log must be a file, and this is a directory", path, ""};
   }
@@ -95,7 +124,12 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Mode m
   int flags =
       SQLITE_OPEN_FULLMUTEX |
       (mode == Mode::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE);
-  int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  std::string name = fileName(path);
+  if (mode == Mode::read && onlyAsItStands(path)) {
+    name = uri(name);
+    flags = SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+  }
+  int code = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
   std::unique_ptr<Database> db(new Database(handle, path));
   if (code != SQLITE_OK) return db->error(code);
   sqlite3_busy_timeout(handle, kBusyMilliseconds);

@@ -50,6 +50,9 @@ class Statement {
   int column_ = 0;
 };
 
+/// The path as SQLite must get it: some names (":memory:") mean something else to it.
+[[nodiscard]] std::string fileName(const std::string& path);
+
 /// An open database file.
 class Database {
  public:

@@ -25,7 +25,7 @@ Result<Log::Merged> Log::merge(const std::string& otherPath) {
   }
   {
     Statement attach = db_->prepare("ATTACH ? AS other");
-    attach.bind(otherPath);
+    attach.bind(fileName(otherPath));
     attach.step();
     if (Status s = db_->status(attach); !s.ok()) return s.error();
   }
@@ -67,15 +67,13 @@ Status Log::verify() const {
     }
     if (Status s = db_->status(check); !s.ok()) return s;
   }
-  if (std::int64_t orphans =
-          count(*db_, "SELECT count(*) FROM trials WHERE run NOT IN (SELECT id FROM runs)");
-      orphans != 0) {
+  const std::int64_t orphans =
+      count(*db_, "SELECT count(*) FROM trials WHERE run NOT IN (SELECT id FROM runs)");
+  if (orphans > 0) {
     return Error{"log.damaged", std::to_string(orphans) + " rows belong to no run", db_->path(),
                  ""};
   }
-  Status read = forEach(Filter{}, [](const Record&) {});
-  if (!read.ok()) return read;
-  return {};
+  return forEach(Filter{}, [](const Record&) {});
 }
 
 }  // namespace dojo::log

@@ -287,6 +287,45 @@ TEST_CASE("files that can't be a log get one sentence each") {
   CHECK(code(folder / "new.sqlite") == "log.version");
 }
 
+TEST_CASE("a log that somebody else keeps can be read") {
+  Folder folder;
+  {
+    auto log = log::Log::open(folder / "a.sqlite", log::Log::Mode::write);
+    std::string run = log->resume(settings())->id;
+    REQUIRE(log->append(success(run, 0, 1000)).ok());
+  }
+  fs::permissions(folder / "a.sqlite", fs::perms{0444});
+  fs::permissions(folder.path, fs::perms{0555});
+  const pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(77);
+    auto write = log::Log::open(folder / "a.sqlite", log::Log::Mode::write);
+    if (write.ok() || write.error().code != "log.unwritable") _exit(2);
+    auto log = log::Log::open(folder / "a.sqlite", log::Log::Mode::read);
+    if (!log.ok()) _exit(3);
+    auto rows = log->query({});
+    _exit(rows.ok() && rows->size() == 1 ? 0 : 4);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  fs::permissions(folder.path, fs::perms{0755});
+  CHECK(WIFEXITED(status));
+  if (WEXITSTATUS(status) != 77) CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("names that mean something else to SQLite are names of files") {
+  Folder folder;
+  CHECK(log::Log::open("", log::Log::Mode::write).error().code == "log.missing");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path);
+  {
+    auto log = log::Log::open(":memory:", log::Log::Mode::write);
+    REQUIRE(log.ok());
+  }
+  CHECK(fs::exists(folder / ":memory:"));
+  fs::current_path(before);
+}
+
 TEST_CASE("a damaged file is found") {
   Folder folder;
   {
