@@ -70,7 +70,10 @@ Result<nlohmann::json> readMerged(const std::string& file, int depth) {
   try {
     json = nlohmann::json::parse(*text);
   } catch (const nlohmann::json::exception& problem) {
-    return Error{"target.syntax", fmt::format("not JSON: {}", problem.what()), file, ""};
+    // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error ..."
+    std::string_view what = problem.what();
+    if (const std::size_t at = what.find("] "); at != what.npos) what.remove_prefix(at + 2);
+    return Error{"target.syntax", fmt::format("not JSON: {}", what), file, ""};
   }
   if (!json.is_object()) {
     return Error{"target.syntax", "expected one JSON object", file, ""};

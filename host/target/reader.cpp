@@ -28,7 +28,10 @@ std::string Reader::place(const std::string& key) const {
 }
 
 void Reader::report(const std::string& code, const std::string& key, const std::string& message) {
-  if (problems_->first) return;
+  // A key that isn't known is mostly the one that is missing, misspelt.
+  const bool tellsMore = code == "target.unknown-key" && problems_->first &&
+                         problems_->first->code == "target.missing-key";
+  if (problems_->first && !tellsMore) return;
   const std::string at = place(key);
   problems_->first =
       Error{code, at.empty() ? message : fmt::format("key '{}': {}", at, message), file_, ""};

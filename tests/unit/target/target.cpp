@@ -76,6 +76,7 @@ TEST_CASE("wrong descriptions say file, key and what was expected") {
       {std::string("\x00\xff\x7f", 3), "target.syntax", "not JSON"},
       {"{}", "target.missing-key", "key 'name'"},
       {"{" + kGood + R"(, "vectr": 1})", "target.unknown-key", "did you mean 'vector'"},
+      {R"({"name": "x", "triplet": "t"})", "target.unknown-key", "did you mean 'triple'"},
       {"{" + kGood + R"(, "vector": 3})", "target.kind", "expected an object, not number"},
       {"{" + kGood + R"(, "vector": {"bits": 100}})", "target.value", "key 'vector.bits'"},
       {"{" + kGood + R"(, "vector": {"bits": "128"}})", "target.value", "an integer, not \"128\""},
