@@ -17,10 +17,7 @@ struct Options {
 };
 
 int run(const Options& options) {
-  auto refuse = [&](const Error& error) {
-    if (options.json) std::printf("%s\n", dump(toJson(error)).c_str());
-    return fail(error);
-  };
+  auto refuse = [&](const Error& error) { return fail(error, options.json); };
   Result<target::Target> target = target::load(options.kernel.target);
   if (!target.ok()) return refuse(target.error());
   Result<LoadedKernel> kernel = loadKernel(options.kernel, *target);
@@ -38,8 +35,7 @@ int run(const Options& options) {
     std::printf("%s\n", dump(json).c_str());
     return kDone;
   }
-  std::printf("%s is valid (%s, %s)\n", kernel->start.name.c_str(), kernel->shape.c_str(),
-              kernel->dtype.c_str());
+  std::printf("%s is valid\n", kernel->describe().c_str());
   if (!lowerable.ok()) {
     std::printf("as it stands, target %s can't run it: %s\n", target->name.c_str(),
                 lowerable.error().text().c_str());

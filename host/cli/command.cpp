@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/command.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <set>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -12,6 +15,19 @@
 #include "kernels/kernels.h"
 
 namespace dojo::cli {
+namespace {
+
+/// A reader who has seen enough (as head does) is no failure; a full disk is.
+int finishOutput(int code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  const std::string reason = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
+  pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  if (poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0) return code;
+  return fail({"file.unwritable", "cannot write" + reason, "standard output", ""});
+}
+
+}  // namespace
 
 int fail(const Error& error) {
   std::fflush(stdout);
@@ -25,12 +41,17 @@ int fail(const Error& error) {
 Json toJson(const Error& error) {
   Json inner;
   inner["code"] = error.code;
-  inner["message"] = error.message;
-  inner["where"] = error.where;
-  if (!error.detail.empty()) inner["detail"] = error.detail;
+  inner["message"] = printable(error.message);
+  inner["where"] = printable(error.where);
+  if (!error.detail.empty()) inner["detail"] = printable(error.detail, 4096);
   Json out;
   out["error"] = std::move(inner);
   return out;
+}
+
+int fail(const Error& error, bool json) {
+  if (json) std::printf("%s\n", dump(toJson(error)).c_str());
+  return fail(error);
 }
 
 std::string dump(const Json& json) {
@@ -42,8 +63,7 @@ CLI::App* addCommand(CLI::App& app, const std::string& name, const std::string& 
   CLI::App* command = app.add_subcommand(name, description);
   command->footer("Example:\n  " + example);
   command->callback([run = std::move(run)] {
-    const int code = run();
-    std::fflush(stdout);
+    const int code = finishOutput(run());
     if (code != kDone) throw CLI::RuntimeError(code);
   });
   return command;
@@ -113,7 +133,11 @@ Result<LoadedKernel> loadKernel(const KernelArgs& args, const target::Target& ta
   }
   Result<ir::Parsed> parsed = kernels::load(args.kernel, options);
   if (!parsed.ok()) return parsed.error();
-  if (Status s = ir::check(parsed->program); !s.ok()) return s.error();
+  if (Status s = ir::check(parsed->program); !s.ok()) {
+    Error error = s.error();
+    error.where = args.kernel + (error.where.empty() ? "" : ", " + error.where);
+    return error;
+  }
   LoadedKernel out;
   for (const auto& [name, value] : parsed->params) {
     out.shape += (out.shape.empty() ? "" : ",") + name + "=" + std::to_string(value);
@@ -137,6 +161,10 @@ Result<LoadedKernel> loadKernel(const KernelArgs& args, const target::Target& ta
   out.trace = std::move(trace).value();
   out.start = std::move(start).value();
   return out;
+}
+
+std::string LoadedKernel::describe() const {
+  return program.name + " (" + shape + (shape.empty() ? "" : ", ") + dtype + ")";
 }
 
 bool errorIsTerminal() { return isatty(STDERR_FILENO) == 1; }

@@ -31,6 +31,8 @@ constexpr int kUsage = 2;
 int fail(const Error& error);
 /// A JSON object for an error: {"error": {"code", "message", "where"}}.
 [[nodiscard]] Json toJson(const Error& error);
+/// fail(), and with `json` the object on standard output too.
+int fail(const Error& error, bool json);
 /// One line; bytes that aren't UTF-8 are replaced.
 [[nodiscard]] std::string dump(const Json& json);
 
@@ -56,6 +58,9 @@ struct LoadedKernel {
   std::string dtype;
   moves::Trace trace;
   ir::Program start;  ///< After the trace.
+
+  /// "matmul (M=512,N=512,K=512, f32)"
+  [[nodiscard]] std::string describe() const;
 };
 [[nodiscard]] Result<LoadedKernel> loadKernel(const KernelArgs& args, const target::Target& target);
 /// "M=16,N=16" to numbers. Error "cli.shape".

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include "cli/command.h"
@@ -46,7 +47,12 @@ class Server {
     const Json request = Json::parse(line, nullptr, false);
     if (request.is_discarded()) return wrong("env.json", "the line isn't JSON");
     if (!request.is_object()) return wrong("env.json", "the line isn't a JSON object");
-    std::optional<Json> out = dispatch(request);
+    std::optional<Json> out;
+    try {
+      out = dispatch(request);
+    } catch (const std::bad_alloc&) {
+      out = wrong("memory.full", "this needs more memory than there is");
+    }
     if (out && request.contains("id")) (*out)["id"] = request["id"];
     return out;
   }
@@ -188,15 +194,17 @@ class Server {
 int run(const MeasureArgs& measure) {
   Server server(measure);
   std::string line;
-  while (std::getline(std::cin, line)) {
+  const std::atomic<bool>& stop = interrupted();
+  while (!stop.load() && std::getline(std::cin, line)) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const std::optional<Json> answer = server.answer(line);
     if (!answer) break;
     std::printf("%s\n", dump(*answer).c_str());
     if (std::fflush(stdout) != 0) return kFailed;
-    if (interrupted().load()) break;
   }
-  return kDone;
+  if (!stop.load()) return kDone;
+  std::fprintf(stderr, "dojo: stopped\n");
+  return kFailed;
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 #include "log/log.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/rows.h"
@@ -33,14 +35,21 @@ log::Filter filterOf(const Options& options) {
   return filter;
 }
 
+/// An answer without rows is an answer, but a person may have misspelt something.
+void noteIfNone(std::int64_t rows, const std::string& file) {
+  if (rows == 0) std::fprintf(stderr, "dojo: %s: no row is like that\n", file.c_str());
+}
+
 std::string first(const std::string& id) { return id.substr(0, 8); }
 
 int list(const Options& options) {
   Result<log::Log> log = log::Log::open(options.file, log::Log::Mode::read);
-  if (!log.ok()) return fail(log.error());
+  if (!log.ok()) return fail(log.error(), options.json);
   Table table({">ROW", "UUID", "KERNEL", "SHAPE", "DTYPE", "TARGET", "STRATEGY", "KIND", ">TRIAL",
                ">CYCLES", ">SPREAD", "OUTCOME"});
+  std::int64_t rows = 0;
   Status status = log->forEach(filterOf(options), [&](const log::Record& record) {
+    ++rows;
     if (options.json) {
       std::printf("%s\n", log::toJson(record).c_str());
       return;
@@ -59,16 +68,17 @@ int list(const Options& options) {
     table.add({std::to_string(t.row), first(t.id), s.kernel, s.shape, s.dtype, s.target, s.strategy,
                std::string(log::name(t.kind)), std::to_string(t.index), cycles, spread, outcome});
   });
-  if (!status.ok()) return fail(status.error());
-  if (!options.json) std::fputs(table.text().c_str(), stdout);
+  if (!status.ok()) return fail(status.error(), options.json);
+  if (!options.json && rows > 0) std::fputs(table.text().c_str(), stdout);
+  noteIfNone(rows, options.file);
   return kDone;
 }
 
 int runs(const Options& options) {
   Result<log::Log> log = log::Log::open(options.file, log::Log::Mode::read);
-  if (!log.ok()) return fail(log.error());
+  if (!log.ok()) return fail(log.error(), options.json);
   Result<std::vector<log::Run>> all = log->runs();
-  if (!all.ok()) return fail(all.error());
+  if (!all.ok()) return fail(all.error(), options.json);
   Table table({"RUN", "STARTED", "KERNEL", "SHAPE", "DTYPE", "TARGET", "STRATEGY", ">SEED",
                ">BUDGET", ">TRIALS", "ENDED"});
   for (const log::Run& run : *all) {
@@ -77,7 +87,7 @@ int runs(const Options& options) {
     filter.run = run.id;
     std::int64_t trials = 0;
     Status status = log->forEach(filter, [&](const log::Record&) { ++trials; });
-    if (!status.ok()) return fail(status.error());
+    if (!status.ok()) return fail(status.error(), options.json);
     if (options.json) {
       Json json;
       json["run"] = run.id;
@@ -105,9 +115,9 @@ int runs(const Options& options) {
 
 int show(const Options& options) {
   Result<log::Log> log = log::Log::open(options.file, log::Log::Mode::read);
-  if (!log.ok()) return fail(log.error());
+  if (!log.ok()) return fail(log.error(), options.json);
   Result<log::Record> found = findRow(*log, options.row);
-  if (!found.ok()) return fail(found.error());
+  if (!found.ok()) return fail(found.error(), options.json);
   const std::string line = log::toJson(*found);
   if (options.json) {
     std::printf("%s\n", line.c_str());
@@ -132,29 +142,32 @@ int show(const Options& options) {
 int exportRows(const Options& options) {
   Result<log::Log> log = log::Log::open(options.file, log::Log::Mode::read);
   if (!log.ok()) return fail(log.error());
-  std::FILE* out = stdout;
-  if (!options.output.empty()) {
-    out = std::fopen(options.output.c_str(), "w");
-    if (out == nullptr) {
-      return fail({"file.unwritable", "the file can't be written", options.output, ""});
-    }
-  }
   const bool csv = options.format == "csv";
-  if (csv) std::fprintf(out, "%s\n", log::csvHeader().c_str());
-  Status status = log->forEach(filterOf(options), [&](const log::Record& record) {
-    std::fprintf(out, "%s\n", (csv ? log::toCsv(record) : log::toJson(record)).c_str());
-  });
-  const bool written = std::fflush(out) == 0 && std::ferror(out) == 0;
-  if (out != stdout) std::fclose(out);
-  if (!status.ok()) return fail(status.error());
-  if (!written) {
-    return fail({"file.unwritable", "writing the export failed",
-                 options.output.empty() ? "standard output" : options.output, ""});
+  std::int64_t rows = 0;
+  auto writeTo = [&](std::FILE* out) {
+    if (csv) std::fprintf(out, "%s\n", log::csvHeader().c_str());
+    return log->forEach(filterOf(options), [&](const log::Record& record) {
+      ++rows;
+      std::fprintf(out, "%s\n", (csv ? log::toCsv(record) : log::toJson(record)).c_str());
+    });
+  };
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.output, options.file, ignored)) {
+    return fail({"cli.usage", "the export would overwrite the log", options.output, ""});
   }
+  Status status = options.output.empty() ? writeTo(stdout) : writeFile(options.output, writeTo);
+  if (!status.ok()) return fail(status.error());
+  noteIfNone(rows, options.file);
   return kDone;
 }
 
 int merge(const Options& options) {
+  // None is begun where one of them isn't a log.
+  for (const std::string& other : options.others) {
+    if (Result<log::Log> log = log::Log::open(other, log::Log::Mode::read); !log.ok()) {
+      return fail(log.error());
+    }
+  }
   Result<log::Log> log = log::Log::open(options.file, log::Log::Mode::write);
   if (!log.ok()) return fail(log.error());
   for (const std::string& other : options.others) {

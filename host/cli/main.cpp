@@ -2,10 +2,15 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
+#include <new>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "cli/version.h"
 
 namespace {
@@ -43,7 +48,19 @@ int run(int argc, char** argv) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? dojo::cli::kDone : dojo::cli::kUsage;
+  } catch (const std::bad_alloc&) {
+    return dojo::cli::fail({"memory.full", "this needs more memory than there is", "", ""});
   }
+}
+
+/// Where the caller closed a standard stream, no file that we open may take its number; writing to
+/// it fails still.
+void openStandardStreams() {
+  int fd = 0;
+  do {
+    fd = open("/dev/null", O_RDONLY);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
 }
 
 }  // namespace
@@ -51,5 +68,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A closed pipe ends the program by a failed write where it matters, not by a signal.
   std::signal(SIGPIPE, SIG_IGN);
+  openStandardStreams();
+  dojo::cli::handleInterrupts();
   return run(argc, argv);
 }

@@ -26,6 +26,29 @@ std::string signature(const search::CompositeInfo& info) {
   return out;
 }
 
+Json toJson(const moves::RuleInfo& info) {
+  Json json;
+  json["move"] = info.name;
+  json["usage"] = moves::signature(info);
+  json["group"] = info.group;
+  json["effect"] = info.effect;
+  json["needs"] = info.needs;
+  json["back"] = info.inverse;
+  json["example"] = {{"before", info.before}, {"move", info.move}, {"after", info.after}};
+  return json;
+}
+
+Json toJson(const search::CompositeInfo& info) {
+  Json json;
+  json["composite"] = info.name;
+  json["usage"] = signature(info);
+  json["effect"] = info.effect;
+  Json knobs;
+  for (const search::Knob& knob : info.knobs) knobs[std::string(knob.name)] = knob.values;
+  json["knobs"] = std::move(knobs);
+  return json;
+}
+
 int catalogue(const Options& options) {
   Table table({"MOVE", "GROUP", "WHAT IT DOES"});
   auto firstSentence = [](std::string_view text) {
@@ -34,15 +57,7 @@ int catalogue(const Options& options) {
   for (const moves::Rule* rule : moves::catalogue()) {
     const moves::RuleInfo& info = rule->info();
     if (options.json) {
-      Json json;
-      json["move"] = info.name;
-      json["usage"] = moves::signature(info);
-      json["group"] = info.group;
-      json["effect"] = info.effect;
-      json["needs"] = info.needs;
-      json["back"] = info.inverse;
-      json["example"] = {{"before", info.before}, {"move", info.move}, {"after", info.after}};
-      std::printf("%s\n", dump(json).c_str());
+      std::printf("%s\n", dump(toJson(info)).c_str());
     } else {
       table.add({moves::signature(info), std::string(info.group), firstSentence(info.effect)});
     }
@@ -50,14 +65,7 @@ int catalogue(const Options& options) {
   for (const search::Composite* composite : search::composites()) {
     const search::CompositeInfo& info = composite->info();
     if (options.json) {
-      Json json;
-      json["composite"] = info.name;
-      json["usage"] = signature(info);
-      json["effect"] = info.effect;
-      Json knobs;
-      for (const search::Knob& knob : info.knobs) knobs[std::string(knob.name)] = knob.values;
-      json["knobs"] = std::move(knobs);
-      std::printf("%s\n", dump(json).c_str());
+      std::printf("%s\n", dump(toJson(info)).c_str());
     } else {
       table.add({signature(info), "composite", firstSentence(info.effect)});
     }
@@ -66,12 +74,16 @@ int catalogue(const Options& options) {
   return kDone;
 }
 
-int describe(const std::string& name) {
+int describe(const std::string& name, bool json) {
   if (const moves::Rule* rule = moves::findRule(name)) {
-    std::fputs(moves::describe(*rule).c_str(), stdout);
+    std::fputs((json ? dump(toJson(rule->info())) + "\n" : moves::describe(*rule)).c_str(), stdout);
     return kDone;
   }
   if (const search::Composite* composite = search::findComposite(name)) {
+    if (json) {
+      std::printf("%s\n", dump(toJson(composite->info())).c_str());
+      return kDone;
+    }
     std::printf("%s\n  %s\n", signature(composite->info()).c_str(),
                 std::string(composite->info().effect).c_str());
     for (const search::Knob& knob : composite->info().knobs) {
@@ -84,16 +96,16 @@ int describe(const std::string& name) {
   std::vector<std::string> names;
   for (const moves::Rule* rule : moves::catalogue()) names.emplace_back(rule->info().name);
   for (const search::Composite* c : search::composites()) names.emplace_back(c->info().name);
-  return fail(
-      {"move.unknown", "there is no move '" + name + "'" + didYouMean(name, names), "", ""});
+  return fail({"move.unknown", "there is no move '" + name + "'" + didYouMean(name, names), "", ""},
+              json);
 }
 
 int applicable(Options options) {
   options.args.kernel = options.kernel;
   Result<target::Target> target = target::load(options.args.target);
-  if (!target.ok()) return fail(target.error());
+  if (!target.ok()) return fail(target.error(), options.json);
   Result<LoadedKernel> kernel = loadKernel(options.args, *target);
-  if (!kernel.ok()) return fail(kernel.error());
+  if (!kernel.ok()) return fail(kernel.error(), options.json);
   for (const moves::Move& move : moves::applicable(kernel->start, *target)) {
     if (options.json) {
       std::printf("%s\n", dump(Json{{"move", moves::toString(move)}}).c_str());
@@ -106,7 +118,7 @@ int applicable(Options options) {
 
 int run(const Options& options) {
   if (!options.kernel.empty()) return applicable(options);
-  if (!options.name.empty()) return describe(options.name);
+  if (!options.name.empty()) return describe(options.name, options.json);
   return catalogue(options);
 }
 

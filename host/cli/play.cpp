@@ -183,7 +183,7 @@ class Player {
     } else if (const search::Composite* composite = search::findComposite(name)) {
       std::printf("%s\n", std::string(composite->info().effect).c_str());
     } else {
-      refuse("there is no move '" + name + "'");
+      refuse(name.empty() ? "explain which move?" : "there is no move '" + name + "'");
     }
   }
 
@@ -242,6 +242,10 @@ class Player {
   }
 
   void load(const std::string& file) {
+    if (file.empty()) {
+      refuse("load needs the name of a file");
+      return;
+    }
     Result<std::string> text = readFile(file);
     if (!text.ok()) {
       refuse(text.error());
@@ -272,12 +276,13 @@ int run(const Options& options) {
   if (Status s = player.start(); !s.ok()) return fail(s.error());
   const bool person = isatty(STDIN_FILENO) == 1;
   if (person) {
-    std::printf("%s (%s, %s) on %s; help tells the commands\n", kernel->program.name.c_str(),
-                kernel->shape.c_str(), kernel->dtype.c_str(), target->name.c_str());
+    std::printf("%s on %s; help tells the commands\n", kernel->describe().c_str(),
+                target->name.c_str());
   }
   player.tree();
   std::string line;
-  while (!interrupted().load()) {
+  const std::atomic<bool>& stop = interrupted();
+  while (!stop.load()) {
     if (person) {
       std::printf("> ");
       std::fflush(stdout);
@@ -286,6 +291,10 @@ int run(const Options& options) {
     if (!person) std::printf("> %s\n", line.c_str());
     if (!player.command(line)) break;
     std::fflush(stdout);
+  }
+  if (stop.load()) {
+    std::fprintf(stderr, "dojo: stopped\n");
+    return kFailed;
   }
   // A script wants to know; a person has seen it.
   return player.failed() && !person ? kFailed : kDone;

@@ -51,10 +51,7 @@ Result<LoadedKernel> remake(const log::Record& record, const target::Target& tar
 }
 
 int run(const Options& options) {
-  auto refuse = [&](const Error& error) {
-    if (options.json) std::printf("%s\n", dump(toJson(error)).c_str());
-    return fail(error);
-  };
+  auto refuse = [&](const Error& error) { return fail(error, options.json); };
   Result<log::Log> log = log::Log::open(options.log, log::Log::Mode::read);
   if (!log.ok()) return refuse(log.error());
   Result<log::Record> record = findRow(*log, options.row);

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/workplace.h"
 #include "ir/print.h"
+#include "moves/lowerable.h"
 
 namespace dojo::cli {
 namespace {
@@ -17,14 +18,16 @@ struct Options {
 };
 
 int run(const Options& options) {
-  auto refuse = [&](const Error& error) {
-    if (options.json) std::printf("%s\n", dump(toJson(error)).c_str());
-    return fail(error);
-  };
+  auto refuse = [&](const Error& error) { return fail(error, options.json); };
   Result<target::Target> target = loadTarget(options.kernel.target, options.measure.threads);
   if (!target.ok()) return refuse(target.error());
   Result<LoadedKernel> kernel = loadKernel(options.kernel, *target);
   if (!kernel.ok()) return refuse(kernel.error());
+  if (Status s = moves::lowerable(kernel->start, *target); !s.ok()) {
+    Error error = s.error();
+    error.where = kernel->start.name + (error.where.empty() ? "" : ", " + error.where);
+    return refuse(error);
+  }
   Workplace workplace(*target, options.measure, kernel->program);
   if (Status s = workplace.open(); !s.ok()) return refuse(s.error());
   workplace.submit(search::candidate(kernel->start, kernel->trace));
@@ -56,8 +59,7 @@ int run(const Options& options) {
     const Failure& failure = outcome->failure();
     return fail({failure.code, failure.detail, kernel->start.name, ""});
   }
-  std::printf("%s (%s, %s) on %s: verified\n%s\n", kernel->start.name.c_str(),
-              kernel->shape.c_str(), kernel->dtype.c_str(), target->name.c_str(),
+  std::printf("%s on %s: verified\n%s\n", kernel->describe().c_str(), target->name.c_str(),
               describe(outcome->measurement(), kernel->program, hz).c_str());
   return kDone;
 }

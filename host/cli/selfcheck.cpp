@@ -30,7 +30,7 @@ struct Options {
 
 int checkMoves(const Options& options) {
   Result<target::Target> target = target::load(options.target);
-  if (!target.ok()) return fail(target.error());
+  if (!target.ok()) return fail(target.error(), options.json);
   proof::ProofOptions proof;
   proof.moves = options.moves;
   proof.seed = options.seed;
@@ -76,14 +76,15 @@ int checkMoves(const Options& options) {
                 static_cast<unsigned long long>(options.seed),
                 good ? "no wrong result, and each was undone" : "WRONG, see above");
   }
+  if (stop.load()) std::fprintf(stderr, "dojo: stopped after what is shown\n");
   return good && !stop.load() ? kDone : kFailed;
 }
 
 int checkMath(const Options& options) {
   Result<target::Target> target = loadTarget(options.target, 1);
-  if (!target.ok()) return fail(target.error());
+  if (!target.ok()) return fail(target.error(), options.json);
   Result<std::unique_ptr<transport::Device>> device = tune::reach(*target, options.runner);
-  if (!device.ok()) return fail(device.error());
+  if (!device.ok()) return fail(device.error(), options.json);
   proof::UlpOptions ulp;
   ulp.exhaustive = options.exhaustive;
   ulp.seed = options.seed;
@@ -100,7 +101,7 @@ int checkMath(const Options& options) {
         line.update(fmt::format("{} {}", ir::info(row.op).spelling, ir::name(row.dtype)));
       });
   line.finish();
-  if (!rows.ok()) return fail(rows.error());
+  if (!rows.ok()) return fail(rows.error(), options.json);
   for (const proof::UlpRow& row : *rows) {
     good = good && row.worst <= row.allowed;
     if (options.json) {

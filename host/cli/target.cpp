@@ -51,7 +51,7 @@ int list(bool json) {
   for (const std::string& name : target::shipped()) {
     Result<target::Target> target = target::load(name);
     if (!target.ok()) {
-      code = fail(target.error());
+      code = fail(target.error(), json);
       continue;
     }
     if (json) {
@@ -69,7 +69,7 @@ int list(bool json) {
 
 int show(const std::string& name, bool json) {
   Result<target::Target> target = target::load(name);
-  if (!target.ok()) return fail(target.error());
+  if (!target.ok()) return fail(target.error(), json);
   const Json all = describe(*target);
   if (json) {
     std::printf("%s\n", dump(all).c_str());

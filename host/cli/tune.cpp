@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/process.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -122,11 +123,18 @@ void printBest(const tune::Tuned& tuned, const LoadedKernel& kernel, double hz) 
               showNumber(tuned.speedup()).c_str());
 }
 
+/// What is told where nothing could be measured: the first error is the one to look at.
+std::string firstFailure(const log::Log& log, const tune::Tuned& tuned) {
+  log::Filter filter;
+  filter.run = tuned.run;
+  filter.limit = 1;
+  Result<std::vector<log::Record>> first = log.query(filter);
+  if (!first.ok() || first->empty() || (*first)[0].trial.outcome.ok()) return "";
+  return "; the first: " + describe((*first)[0].trial.outcome.failure());
+}
+
 int run(const Options& options) {
-  auto refuse = [&](const Error& error) {
-    if (options.json) std::printf("%s\n", dump(cli::toJson(error)).c_str());
-    return fail(error);
-  };
+  auto refuse = [&](const Error& error) { return fail(error, options.json); };
   const std::atomic<bool>& stop = interrupted();
   Result<target::Target> target = loadTarget(options.kernel.target, options.measure.threads);
   if (!target.ok()) return refuse(target.error());
@@ -160,10 +168,10 @@ int run(const Options& options) {
   const double hz = (*device)->hello().timerHz;
 
   ProgressLine line;
-  line.note(fmt::format(
-      "tuning {} ({}, {}) on {} by {}, seed {}, {} trials{}, log {}", request.kernel, request.shape,
-      request.dtype, target->name, request.strategy, request.seed, options.trials,
-      options.seconds > 0 ? fmt::format(" or {} s", options.seconds) : "", options.log));
+  line.note(fmt::format("tuning {} on {} by {}, seed {}, {} trials{}, log {}", kernel->describe(),
+                        target->name, request.strategy, request.seed, options.trials,
+                        options.seconds > 0 ? fmt::format(" or {} s", options.seconds) : "",
+                        options.log));
   double peak = 0;
   const std::optional<ir::DType> dtype = ir::dtypeFromName(kernel->dtype);
   if (Result<double> measured = tune::measurePeak(**device, *target, *dtype); measured.ok()) {
@@ -213,12 +221,14 @@ int run(const Options& options) {
     }
   }
   if (tuned->best == 0 && !stopped) {
-    std::fprintf(stderr, "dojo: no candidate could be measured\n");
+    std::fprintf(stderr, "dojo: no candidate could be measured%s\n",
+                 firstFailure(*log, *tuned).c_str());
   }
   if (stopped) std::fprintf(stderr, "dojo: stopped; the same command goes on from here\n");
   if (tuned->deviceBusy) {
     // A thread still waits for a kernel that doesn't return; the log is closed row by row.
     std::fflush(stdout);
+    killAllProcesses();
     std::_Exit(code);
   }
   return code;

@@ -64,6 +64,37 @@ TEST_CASE("logs that can't be written or read") {
   refused({"replay", "1", "--log", folder / "none.sqlite"}, 1, "no such log");
   refused({"log", "merge", folder / "text", "--log", folder / "new.sqlite"}, 1, "not an SQLite");
   CHECK(dojo::test::slurp(folder / "text") == std::string(4096, 'x'));
+  // Names that mean something else to SQLite.
+  refused({"tune", "add", "--shape", kSmall, "--log", ""}, 1, "empty");
+  refused({"log", "list", "--log", ":memory:"}, 1, "no such log");
+}
+
+TEST_CASE("what is quoted in a message is short and can be printed") {
+  Folder folder;
+  folder.write("long.trace", "split_scope @0 " + std::string(1 << 20, '9') + "\n");
+  folder.write("escape.trace", "\x1b[2J\x07 @0\n");
+  for (const std::string name : {"long.trace", "escape.trace"}) {
+    const auto ran = runDojo({"show", "add", "--trace", folder / name});
+    CHECK(ran.code == 1);
+    CHECK(ran.err.size() < 10000);
+    CHECK(ran.err.find('\x1b') == std::string::npos);
+  }
+}
+
+TEST_CASE("invalid programs are told with their file, and too large ones don't crash") {
+  Folder folder;
+  folder.write("far.dojo", "kernel k\nin x f32 [8]\nout y f32 [8]\n\n8\n| y[{0}] = x[{0} + 1]\n");
+  refused({"run", folder / "far.dojo"}, 1, "far.dojo, line");
+  folder.write("large.dojo",
+               "kernel k\nin x f32 [4]\nout y f32 [4]\ntmp t f32 [100000000000]\n\n"
+               "4\n| t[{0}] = x[{0}]\n4\n| y[{0}] = t[{0}]\n");
+  refused({"run", folder / "large.dojo"}, 1, "");
+}
+
+TEST_CASE("standard output that can't be written") {
+  const auto ran = runDojo({"kernels"}, "", "/dev/full");
+  CHECK(ran.code == 1);
+  CHECK(ran.err.find("standard output") != std::string::npos);
 }
 
 TEST_CASE("a runner that isn't there, or isn't one") {
@@ -73,6 +104,15 @@ TEST_CASE("a runner that isn't there, or isn't one") {
   refused({"tune", "add", "--shape", kSmall, "--log", log, "--runner", "/nonexistent"}, 1,
           "No such file");
   refused({"run", "add", "--shape", kSmall, "--runner", "/bin/false"}, 1, "link.");
+  // Its complaints are heard, however many, and what it started doesn't outlive us.
+  folder.write("chatty", "#!/bin/sh\nyes complaint | head -c 1000000 >&2\nexec " DOJO_BINARY_DIR
+                         "/bin/dojo-runner-linux \"$@\"\n");
+  folder.write("deaf", "#!/bin/sh\nexec 0<&- 1>&-\nsleep 1000\n");
+  for (const char* name : {"chatty", "deaf"}) {
+    dojo::test::fs::permissions(folder / name, dojo::test::fs::perms::owner_all);
+  }
+  CHECK(runDojo({"run", "add", "--shape", kSmall, "--runner", folder / "chatty"}).code == 0);
+  refused({"run", "add", "--shape", kSmall, "--runner", folder / "deaf"}, 1, "runs on");
 }
 
 TEST_CASE("kernel and trace files that aren't") {

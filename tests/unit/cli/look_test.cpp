@@ -59,6 +59,9 @@ TEST_CASE("moves: the catalogue, one of them, and what is applicable") {
   CHECK(composite);
   CHECK(runDojo({"moves", "split_scope"}).out.find("Needs:") != std::string::npos);
   CHECK(runDojo({"moves", "register_block"}).out.find("rows") != std::string::npos);
+  CHECK(jsonLines(runDojo({"moves", "split_scope", "--json"}).out).at(0)["move"] == "split_scope");
+  CHECK(jsonLines(runDojo({"moves", "splt", "--json"}).out).at(0)["error"]["code"] ==
+        "move.unknown");
   const auto here = runDojo({"moves", "--on", "softmax"});
   CHECK(here.code == 0);
   CHECK(here.out.find("join_scopes @0\n") != std::string::npos);

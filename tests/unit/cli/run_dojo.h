@@ -56,13 +56,14 @@ class Folder {
 /// A dojo that runs; input, output and errors are files.
 class Child {
  public:
-  Child(const std::vector<std::string>& args, const std::string& input = "") {
+  explicit Child(const std::vector<std::string>& args, const std::string& input = "",
+                 const std::string& output = "") {
+    const std::string out = output.empty() ? (folder_ / "out") : output;
     folder_.write("in", input);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, (folder_ / "in").c_str(), O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, (folder_ / "out").c_str(), O_WRONLY | O_CREAT,
-                                     0600);
+    posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT, 0600);
     posix_spawn_file_actions_addopen(&actions, 2, (folder_ / "err").c_str(), O_WRONLY | O_CREAT,
                                      0600);
     static const char* const program = DOJO_BINARY_DIR "/bin/dojo";
@@ -104,8 +105,10 @@ struct Ran {
   std::string out, err;
 };
 
-inline Ran runDojo(const std::vector<std::string>& args, const std::string& input = "") {
-  Child child(args, input);
+/// `output`: a file for standard output instead of Ran::out.
+inline Ran runDojo(const std::vector<std::string>& args, const std::string& input = "",
+                   const std::string& output = "") {
+  Child child(args, input, output);
   Ran out;
   out.code = child.wait();
   out.out = child.out();

@@ -53,6 +53,8 @@ TEST_CASE("tune, look at the log, replay, go on") {
   CHECK(json["failures"] == 0);
   CHECK(json["speedup"].get<double>() > 1);
   CHECK(json["program"].get<std::string>().find("kernel matmul") == 0);
+  CHECK(json["best_cycles"].get<double>() <= json["baseline_cycles"].get<double>());
+  CHECK(first.err.find("29 more trials take at most about") != std::string::npos);
 
   // The row is there and says the same.
   const std::string row = std::to_string(json["log_row"].get<int>());
@@ -98,28 +100,6 @@ TEST_CASE("tune, look at the log, replay, go on") {
   CHECK(runDojo({"log", "list", "--log", log, "--target", "hos", "--json"}).out.empty());
 }
 
-TEST_CASE("killed at random moments, tune goes on and repeats nothing") {
-  Folder folder;
-  const std::string log = folder / "a.sqlite";
-  std::size_t before = 0;
-  for (int round = 0; round < 6; ++round) {
-    Child child(tuneSmall(log, "60", "random"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(350 + 70 * round));
-    child.signal(SIGKILL);
-    child.wait();
-    const Ran listed = runDojo({"log", "list", "--log", log, "--json"});
-    const std::size_t now = listed.code == 0 ? jsonLines(listed.out).size() : 0;
-    CHECK(now >= before);
-    before = now;
-  }
-  CHECK(runDojo(tuneSmall(log, "60", "random")).code == 0);
-  const auto rows =
-      jsonLines(runDojo({"log", "list", "--log", log, "--kind", "search", "--json"}).out);
-  REQUIRE(rows.size() == 60);
-  for (std::size_t k = 0; k < rows.size(); ++k) CHECK(rows[k]["index"] == k);
-  CHECK(runDojo({"log", "verify", "--log", log}).code == 0);
-}
-
 TEST_CASE("Ctrl-C ends within two seconds, and the log goes on") {
   Folder folder;
   const std::string log = folder / "a.sqlite";
@@ -152,6 +132,39 @@ TEST_CASE("two tuners on one log") {
       jsonLines(runDojo({"log", "list", "--log", log, "--kind", "search", "--json"}).out).size() ==
       50);
   CHECK(runDojo({"log", "verify", "--log", log}).code == 0);
+}
+
+TEST_CASE("where nothing can be measured, the first failure is told") {
+  Folder folder;
+  folder.write("warp.dojo",
+               "kernel k\nin x f32 [8]\nout y f32 [8]\n\n8:warp\n| y[{0}] = x[{0}] * 2\n");
+  const auto ran = runDojo({"tune", folder / "warp.dojo", "--trials", "3", "--log", folder / "a"});
+  CHECK(ran.code == 1);
+  CHECK(ran.err.find("lower.mapping") != std::string::npos);
+}
+
+TEST_CASE("questions without an answer say so, logs merge once, exports are whole or not there") {
+  Folder folder;
+  const std::string log = folder / "a.sqlite", all = folder / "all.sqlite";
+  REQUIRE(runDojo(tuneSmall(log, "5")).code == 0);
+  for (const std::string command : {"list", "export"}) {
+    const auto none = runDojo({"log", command, "--log", log, "--target", "hos"});
+    CHECK(none.code == 0);
+    CHECK(none.out.empty());
+    CHECK(none.err.find("no row is like that") != std::string::npos);
+  }
+  CHECK(runDojo({"log", "merge", log, "--log", all}).out.find(" 0 were there") !=
+        std::string::npos);
+  CHECK(runDojo({"log", "merge", log, "--log", all}).out.find(" 0 rows added") !=
+        std::string::npos);
+  folder.write("text", "this is no log, and long enough to be none");
+  CHECK(runDojo({"log", "merge", folder / "text", "--log", folder / "new"}).code == 1);
+  CHECK_FALSE(dojo::test::fs::exists(folder / "new"));
+  CHECK(runDojo({"log", "export", "--log", log, "--output", log}).code == 2);
+  CHECK(runDojo({"log", "verify", "--log", log}).code == 0);
+  CHECK(runDojo({"log", "export", "--log", log, "--output", "/dev/full"}).code == 1);
+  CHECK(runDojo({"log", "export", "--log", log, "--output", folder / "out"}).code == 0);
+  CHECK(dojo::test::slurp(folder / "out") == runDojo({"log", "export", "--log", log}).out);
 }
 
 TEST_CASE("a time budget") {
