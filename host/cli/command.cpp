@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "ir/check.h"
 #include "kernels/kernels.h"
+#include "search/expert.h"
 
 namespace dojo::cli {
 namespace {
@@ -81,6 +82,7 @@ void addKernelOptions(CLI::App& command, KernelArgs& args) {
   command.add_option("--dtype", args.dtype, "Main type instead of the kernel's: f64, f32, ...");
   addTargetOption(command, args.target);
   command.add_option("--trace", args.traceFile, "A file of moves to apply first, one a line");
+  command.add_flag("--expert", args.expert, "Applies the moves that the expert would make first");
 }
 
 Result<std::map<std::string, std::int64_t>> parseShape(const std::string& text) {
@@ -117,6 +119,29 @@ Result<std::map<std::string, std::int64_t>> parseShape(const std::string& text) 
   return out;
 }
 
+namespace {
+
+/// The moves in a file, made on the plain program.
+Status applyTrace(const std::string& file, const target::Target& target, LoadedKernel& out) {
+  Result<std::string> text = readFile(file);
+  if (!text.ok()) return text.error();
+  Result<moves::Trace> trace = moves::parseTrace(*text, file);
+  if (!trace.ok()) return trace.error();
+  Result<ir::Program> start = moves::replay(out.program, target, *trace);
+  if (!start.ok()) {
+    // What the trace says is work, not usage: a move that it names may have gone.
+    Error error = start.error();
+    error.where = file + (error.where.empty() ? "" : ", " + error.where);
+    if (error.code == "move.unknown") error.code = "trace.move";
+    return error;
+  }
+  out.trace = std::move(trace).value();
+  out.start = std::move(start).value();
+  return {};
+}
+
+}  // namespace
+
 Result<LoadedKernel> loadKernel(const KernelArgs& args, const target::Target& target) {
   ir::ParseOptions options;
   Result<std::map<std::string, std::int64_t>> shape = parseShape(args.shape);
@@ -145,24 +170,18 @@ Result<LoadedKernel> loadKernel(const KernelArgs& args, const target::Target& ta
   out.dtype = std::string(ir::name(parsed->dtype));
   out.program = std::move(parsed->program);
   out.start = out.program;
-  if (args.traceFile.empty()) return out;
-  Result<std::string> text = readFile(args.traceFile);
-  if (!text.ok()) return text.error();
-  Result<moves::Trace> trace = moves::parseTrace(*text, args.traceFile);
-  if (!trace.ok()) return trace.error();
-  Result<ir::Program> start = moves::replay(out.program, target, *trace);
-  if (!start.ok()) {
-    // What the trace says is work, not usage: a move that it names may have gone.
-    Error error = start.error();
-    error.where = args.traceFile + (error.where.empty() ? "" : ", " + error.where);
-    if (error.code == "move.unknown") error.code = "trace.move";
-    return error;
+  if (!args.traceFile.empty()) {
+    if (Status s = applyTrace(args.traceFile, target, out); !s.ok()) return s.error();
   }
-  out.trace = std::move(trace).value();
-  out.start = std::move(start).value();
+  if (args.expert) {
+    const search::Candidate planned =
+        search::expert({std::make_shared<const moves::State>(out.start, target), out.trace})
+            .toCandidate();
+    out.start = planned.program;
+    out.trace = planned.trace;
+  }
   return out;
 }
-
 std::string LoadedKernel::describe() const {
   return program.name + " (" + shape + (shape.empty() ? "" : ", ") + dtype + ")";
 }

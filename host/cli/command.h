@@ -40,24 +40,26 @@ int fail(const Error& error, bool json);
 CLI::App* addCommand(CLI::App& app, const std::string& name, const std::string& description,
                      const std::string& example, std::function<int()> run);
 
-/// The options that choose a program: --shape, --dtype, --target, --trace and the kernel itself.
+/// The options that choose a program: --shape, --dtype, --target, --trace, --expert and the kernel
+/// itself.
 struct KernelArgs {
   std::string kernel;  ///< Name in the suite, or path of a .dojo file.
   std::string shape;   ///< "M=16,N=16"
   std::string dtype;
   std::string target = "host";
   std::string traceFile;
+  bool expert = false;
 };
 void addKernelOptions(CLI::App& command, KernelArgs& args);
 void addTargetOption(CLI::App& command, std::string& target);
 
-/// A kernel instantiated and checked, with the moves of --trace.
+/// A kernel instantiated and checked, with the moves of --trace and --expert.
 struct LoadedKernel {
   ir::Program program;  ///< The plain program.
   std::string shape;    ///< All parameters: "M=512,N=512,K=512".
   std::string dtype;
   moves::Trace trace;
-  ir::Program start;  ///< After the trace.
+  ir::Program start;  ///< After the moves.
 
   /// "matmul (M=512,N=512,K=512, f32)"
   [[nodiscard]] std::string describe() const;

@@ -24,6 +24,7 @@ constexpr int kTries = 3;
 struct Options {
   std::string row;
   std::string log;
+  std::string target;  ///< Empty: what the row names.
   std::string runner;
   bool json = false;
 };
@@ -58,13 +59,14 @@ int run(const Options& options) {
   if (!record.ok()) return refuse(record.error());
   const log::RunSettings& settings = record->settings;
   // The record's description hash holds the number of harts: try those that there are.
-  Result<target::Target> whole = target::load(settings.target);
+  const std::string& name = options.target.empty() ? settings.target : options.target;
+  Result<target::Target> whole = target::load(name);
   if (!whole.ok()) return refuse(whole.error());
   int threads = 1;
   for (int n = 1; n <= std::max(1, whole->harts); ++n) {
     if (settings.fingerprint.description == tune::describedBy(*whole, n)) threads = n;
   }
-  Result<target::Target> target = loadTarget(settings.target, threads);
+  Result<target::Target> target = loadTarget(name, threads);
   if (!target.ok()) return refuse(target.error());
   Result<LoadedKernel> kernel = remake(*record, *target);
   if (!kernel.ok()) return refuse(kernel.error());
@@ -150,6 +152,8 @@ void addReplay(CLI::App& app) {
   command->add_option("row", options->row, "Number of the row, or beginning of its uuid")
       ->required();
   addLogOption(*command, options->log);
+  command->add_option("--target", options->target,
+                      "Name or .json file of the row's target, where it isn't one that ships");
   command->add_option("--runner", options->runner, "Path of another runner");
   command->add_flag("--json", options->json, "One JSON object");
 }

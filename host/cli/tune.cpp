@@ -31,6 +31,7 @@ struct Options {
   MeasureArgs measure;
   std::string log;
   std::string strategy = "annealing";
+  bool noExpert = false;
   std::int64_t trials = 1000;
   double seconds = 0;
   std::string saveTrace;
@@ -148,6 +149,7 @@ int run(const Options& options) {
   request.start = kernel->start;
   request.startTrace = kernel->trace;
   request.strategy = options.strategy;
+  request.expert = !options.noExpert;
   request.seed = options.measure.seed;
   request.budget.trials = options.trials;
   if (options.seconds > 0) request.budget.seconds = options.seconds;
@@ -157,7 +159,7 @@ int run(const Options& options) {
   request.interrupted = &stop;
   {
     // A wrong name is told before anything is started.
-    search::Problem problem{request.plain, request.start, {}, &*target, request.seed, 1};
+    search::Problem problem{request.plain, request.start, {}, &*target, request.seed, 1, false};
     auto strategy = search::makeStrategy(request.strategy, problem);
     if (!strategy.ok()) return refuse(strategy.error());
   }
@@ -168,10 +170,10 @@ int run(const Options& options) {
   const double hz = (*device)->hello().timerHz;
 
   ProgressLine line;
-  line.note(fmt::format("tuning {} on {} by {}, seed {}, {} trials{}, log {}", kernel->describe(),
-                        target->name, request.strategy, request.seed, options.trials,
-                        options.seconds > 0 ? fmt::format(" or {} s", options.seconds) : "",
-                        options.log));
+  line.note(fmt::format(
+      "tuning {} on {} by {}, seed {}, {} trials{}, log {}", kernel->describe(), target->name,
+      request.strategy + (options.noExpert ? " without expert" : ""), request.seed, options.trials,
+      options.seconds > 0 ? fmt::format(" or {} s", options.seconds) : "", options.log));
   double peak = 0;
   const std::optional<ir::DType> dtype = ir::dtypeFromName(kernel->dtype);
   if (Result<double> measured = tune::measurePeak(**device, *target, *dtype); measured.ok()) {
@@ -249,6 +251,8 @@ void addTune(CLI::App& app) {
     known += (known.empty() ? "" : ", ") + std::string(info.name);
   }
   command->add_option("--strategy", options->strategy, known)->capture_default_str();
+  command->add_flag("--no-expert", options->noExpert,
+                    "Leaves the expert's program out, which is otherwise tried first");
   command->add_option("--trials", options->trials, "The most programs to measure")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}))
       ->capture_default_str();

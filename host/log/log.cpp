@@ -241,6 +241,19 @@ Result<Trial> Log::append(const Trial& given) {
   return readTrial(find);
 }
 
+Result<std::vector<Trial>> Log::append(const std::vector<Trial>& trials) {
+  Database::Transaction transaction(*db_);
+  if (!transaction.begun().ok()) return transaction.begun().error();
+  std::vector<Trial> out;
+  for (const Trial& trial : trials) {
+    Result<Trial> row = append(trial);
+    if (!row.ok()) return row.error();
+    out.push_back(std::move(row).value());
+  }
+  if (Status s = transaction.commit(); !s.ok()) return s.error();
+  return out;
+}
+
 Result<std::vector<Trial>> Log::trials(const std::string& run, Kind kind) const {
   std::vector<Trial> out;
   Statement select = db_->prepare("SELECT " + std::string(kTrialColumns) +

@@ -109,6 +109,8 @@ class Log {
   /// Commits the trial, and returns the row as it stands in the file: where (run, kind, index) is
   /// taken already (by another tuner with the same settings) that one wins.
   [[nodiscard]] Result<Trial> append(const Trial& trial);
+  /// The same for several that belong together: all are committed, or none.
+  [[nodiscard]] Result<std::vector<Trial>> append(const std::vector<Trial>& trials);
 
   /// The trials of a run and kind by index.
   [[nodiscard]] Result<std::vector<Trial>> trials(const std::string& run, Kind kind) const;

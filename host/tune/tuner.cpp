@@ -13,6 +13,8 @@
 namespace dojo::tune {
 namespace {
 
+/// Listing what can be done to a longer program takes too long for a search.
+constexpr std::size_t kMostNodes = 5000;
 /// So many of the best are measured again.
 constexpr int kFinalists = 4;
 /// Seeds of the inputs for that are this far from those of the search.
@@ -178,6 +180,12 @@ Result<Tuned> tune(const Request& request, const target::Target& target, transpo
   };
   Stopwatch watch;
   Tuned out;
+  if (const std::size_t nodes = ir::nodeCount(request.start); nodes > kMostNodes) {
+    return Error{"tune.size",
+                 fmt::format("a program of {} lines is too long to search on; {} are the most",
+                             nodes, kMostNodes),
+                 request.kernel, ""};
+  }
   search::Problem problem{request.plain, request.start,         request.startTrace, &target,
                           request.seed,  request.budget.trials, request.expert};
   Result<std::unique_ptr<search::Strategy>> strategy =
@@ -323,15 +331,16 @@ Result<Tuned> tune(const Request& request, const target::Target& target, transpo
       conclude(out);
       return out;
     }
-    for (std::size_t k = 0; k < finals->size(); ++k) {
-      Final& one = (*finals)[k];
-      one.trial.run = run->id;
-      one.trial.index = static_cast<std::int64_t>(k);
-      Result<log::Trial> row = log.append(one.trial);
-      if (!row.ok()) return row.error();
-      one.trial = std::move(row).value();
-    }
     out.finals = std::move(finals).value();
+    std::vector<log::Trial> trials;
+    for (Final& one : out.finals) {
+      one.trial.run = run->id;
+      one.trial.index = static_cast<std::int64_t>(trials.size());
+      trials.push_back(one.trial);
+    }
+    Result<std::vector<log::Trial>> logged = log.append(trials);
+    if (!logged.ok()) return logged.error();
+    for (std::size_t k = 0; k < trials.size(); ++k) out.finals[k].trial = (*logged)[k];
   }
   if (out.finals[0].trial.outcome.ok()) out.winner = out.finals[0].trial;
   conclude(out);

@@ -38,6 +38,31 @@ TEST_CASE("run verifies and measures") {
   CHECK(text.out.find("verified") != std::string::npos);
 }
 
+TEST_CASE("the expert's program is shown, verified, and tried by tune unless told not to") {
+  const std::vector<std::string> small = {"softmax", "--shape", "N=16,M=64"};
+  const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), small.begin(), small.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return runDojo(words);
+  };
+  const Ran shown = with({"show"}, {"--expert"});
+  CHECK(shown.code == 0);
+  CHECK(shown.out.find(":vector") != std::string::npos);
+  const Ran ran = with({"run"}, {"--expert", "--json"});
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  Folder folder;
+  const auto second = [&](const std::string& log, const std::vector<std::string>& more) {
+    std::vector<std::string> options = {"--trials", "2", "--log", folder / log};
+    options.insert(options.end(), more.begin(), more.end());
+    CHECK(with({"tune"}, options).code == 0);
+    const Ran exported = runDojo({"log", "export", "--log", folder / log});
+    return jsonLines(exported.out).at(1)["program"].get<std::string>();
+  };
+  CHECK(second("a.sqlite", {}) == shown.out);
+  CHECK(second("b.sqlite", {"--no-expert"}) != shown.out);
+}
+
 TEST_CASE("tune, look at the log, replay, go on") {
   Folder folder;
   const std::string log = folder / "a.sqlite";

@@ -145,6 +145,23 @@ TEST_CASE("an index is taken once: the first row stands") {
   CHECK(log->trials(run, log::Kind::search)->size() == 1);
 }
 
+TEST_CASE("what belongs together is committed together") {
+  Folder folder;
+  auto log = log::Log::open(folder / "a.sqlite", log::Log::Mode::write);
+  auto run = log->resume(settings());
+  REQUIRE(run.ok());
+  std::vector<log::Trial> finals = {success(run->id, 0, 10), success(run->id, 1, 20)};
+  auto rows = log->append(finals);
+  REQUIRE(rows.ok());
+  CHECK((*rows)[1].row == (*rows)[0].row + 1);
+  CHECK(log->trials(run->id, log::Kind::search)->size() == 2);
+  // The second of these has a run that doesn't exist: the first isn't there either.
+  finals = {success(run->id, 2, 10), success("nobody's", 3, 20)};
+  CHECK_FALSE(log->append(finals).ok());
+  CHECK(log->trials(run->id, log::Kind::search)->size() == 2);
+  CHECK(log->append(success(run->id, 2, 30)).ok());
+}
+
 TEST_CASE("a question for one target never returns another's rows") {
   Folder folder;
   auto one = log::Log::open(folder / "one.sqlite", log::Log::Mode::write);
