@@ -64,6 +64,7 @@ Json toJson(const tune::Tuned& tuned, const Options& options, const LoadedKernel
   json["end"] = search::name(tuned.end);
   json["trials"] = tuned.trials;
   json["failures"] = tuned.failures;
+  json["pruned"] = tuned.pruned;
   Json codes = Json::object();
   for (const auto& [code, count] : tuned.failureCodes) codes[code] = count;
   json["failure_codes"] = std::move(codes);
@@ -210,6 +211,10 @@ int run(const Options& options) {
                 std::string(search::name(tuned->end)).c_str(), showSeconds(tuned->seconds).c_str());
     for (const auto& [failure, count] : tuned->failureCodes) {
       std::printf("  %lld x %s\n", static_cast<long long>(count), failure.c_str());
+    }
+    if (tuned->pruned > 0) {
+      std::printf("%lld more were left out as certainly slow, without compiling them\n",
+                  static_cast<long long>(tuned->pruned));
     }
     printSplit(*tuned);
     if (!tuned->finals.empty()) {

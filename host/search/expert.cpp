@@ -54,6 +54,7 @@ class Recipe {
     simplify();
     block();
     vectorize();
+    liftGuards();
     localize();
     spread();
     return std::move(at_);
@@ -272,6 +273,18 @@ class Recipe {
     std::vector<std::int64_t> out;
     for (const auto& [cycles, v] : ranked) out.push_back(v);
     return out;
+  }
+
+  /// What decides for a whole scope is asked once, not by each of its leaves.
+  void liftGuards() {
+    everywhere([this](const ir::Visit& visit) {
+      if (!visit.node->isScope()) return false;
+      const std::size_t terms = visit.node->scope().body.front().guard.size();
+      for (std::size_t k = 0; k < terms; ++k) {
+        if (take({"lift_guard", {visit.path, static_cast<std::int64_t>(k)}})) return true;
+      }
+      return false;
+    });
   }
 
   void localize() {

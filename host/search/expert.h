@@ -8,7 +8,8 @@
 /// 2. Take what doesn't change out of loops, divisions by it included.
 /// 3. Block every reduction that is contiguous along its result: rows by vectors of accumulators.
 /// 4. Vectorise the other innermost loops, along what is contiguous.
-/// 5. Bring temporaries near, and spread the outermost loops over the harts.
+/// 5. Ask guards as far out as they're the same, bring temporaries near, and spread the outermost
+///    loops over the harts.
 #pragma once
 
 #include "search/position.h"

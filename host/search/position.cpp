@@ -34,6 +34,7 @@ std::int64_t codeOf(ir::Op op) {
 struct Size {
   double code = 0;        ///< Vector operations in the text of the code, unrolled copies counted.
   double executions = 0;  ///< Of leaves.
+  double operations = 0;  ///< Vector operations that are executed.
 };
 
 Size sizeOf(const moves::State& state) {
@@ -45,6 +46,7 @@ Size sizeOf(const moves::State& state) {
     const ir::DType type = program.buffer(leaf.dst.buffer).dtype;
     const std::int64_t lanes = std::max(1, state.target().lanes(ir::sizeBytes(type)));
     auto copies = static_cast<double>(codeOf(leaf.op));
+    double operations = copies;
     double executions = 1;
     for (const ir::Node* around : visit.enclosing) {
       const ir::Scope& scope = around->scope();
@@ -55,8 +57,12 @@ Size sizeOf(const moves::State& state) {
       if (scope.mapping.has(ir::MapKind::vector)) {
         const std::int64_t vectors = (extent + lanes - 1) / lanes;
         copies *= static_cast<double>(vectors);
+        operations *= static_cast<double>(vectors);
+      } else {
+        operations *= static_cast<double>(extent);
       }
     }
+    sum.operations += operations;
     sum.code += copies;
     sum.executions += executions;
   }
@@ -101,6 +107,8 @@ bool worthTrying(const moves::State& state) {
   const double limit = std::clamp(size.executions / kExecutionsPerCode, kLeastLimit, kMostLimit);
   return size.code <= limit && moves::lowerable(state.program(), state.target()).ok();
 }
+
+double operationsOf(const moves::State& state) { return sizeOf(state).operations; }
 
 namespace {
 

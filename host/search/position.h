@@ -49,6 +49,9 @@ class Position {
 /// cost more than it can bring.
 [[nodiscard]] bool worthTrying(const moves::State& state);
 
+/// Vector operations that one call executes, roughly.
+[[nodiscard]] double operationsOf(const moves::State& state);
+
 /// A random move somewhere: a place is picked, then one of the moves applicable there.
 [[nodiscard]] std::optional<moves::Move> randomMove(const moves::State& state, Random& random);
 

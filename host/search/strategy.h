@@ -42,6 +42,8 @@ class Strategy {
   virtual void report(const History& history, std::int64_t index) = 0;
   /// Proposals that may be made before the first one's outcome is known.
   [[nodiscard]] virtual int lookahead() const { return 4; }
+  /// Programs that were left out as certainly slow, without compiling them.
+  [[nodiscard]] virtual std::int64_t pruned() const { return 0; }
 };
 
 /// Everything about a strategy that the command line shows.

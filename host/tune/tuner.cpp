@@ -283,6 +283,7 @@ Result<Tuned> tune(const Request& request, const target::Target& target, transpo
   out.trials = progress.trials;
   out.measured = progress.measured;
   out.failures = search.history().failures();
+  out.pruned = (*strategy)->pruned();
   out.baseline = progress.baseline;
   for (const search::Tried& tried : search.history().all()) {
     if (tried.outcome && !tried.outcome->ok()) ++out.failureCodes[tried.outcome->failure().code];

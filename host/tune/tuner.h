@@ -49,6 +49,7 @@ struct Tuned {
   search::End end = search::End::trials;
   std::string run;  ///< Id of the run in the log.
   std::int64_t trials = 0, measured = 0, failures = 0;
+  std::int64_t pruned = 0;  ///< Left out as certainly slow, without compiling them.
   std::map<std::string, std::int64_t> failureCodes;
   double seconds = 0;   ///< Of this process.
   TimeSplit time;       ///< Of all trials that were measured in this process.

@@ -290,9 +290,40 @@ class RegisterBlock final : public Composite {
     if (expand(attempt, root, knobs)) script = attempt;
   }
 
+  /// Turns the copy that the first child of `place` makes so that its last dim lies along the lanes
+  /// that read it. Left as it is where that's so already.
+  static void alignLanes(Script& script, const Path& place) {
+    const ir::Program& program = script.program();
+    const Path first = leavesBelow(program, child(place, 0)).front();
+    const ir::BufferId copy = ir::find(program, first)->leaf().dst.buffer;
+    const int last = program.buffer(copy).rank() - 1;
+    for (const Path& path : leavesBelow(program, place)) {
+      if (path == first) continue;
+      Path lanes = path;
+      lanes.pop_back();
+      const ir::Scope* scope = scopeAt(program, lanes);
+      if (scope == nullptr || !scope->mapping.has(ir::MapKind::vector)) continue;
+      int dim = -1;
+      ir::forEachAccess(*ir::find(program, path), [&](const ir::Access& access, ir::Touch) {
+        if (access.buffer != copy) return;
+        for (int d = 0; d <= last; ++d) {
+          const ir::Index& index = access.indices[static_cast<std::size_t>(d)];
+          if (index.affine.coef(variableOf(lanes)) != 0) dim = d;
+        }
+      });
+      if (dim < 0) continue;
+      if (dim != last) {
+        script.apply("reorder_dims",
+                     {program.buffer(copy).name, std::int64_t{dim}, std::int64_t{last}});
+      }
+      return;
+    }
+  }
+
   static bool pack(Script& script, const Path& place, const std::string& buffer,
                    std::int64_t most) {
     if (!script.apply("cache_read", {place, buffer, std::string("heap")})) return false;
+    alignLanes(script, place);
     const Path copy = innermostScope(script.program(), child(place, 0));
     if (freeExtent(script.program(), copy) <= most) script.apply("vectorize", {copy});
     return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "search/strategies/walk.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "search/expert.h"
@@ -9,6 +10,12 @@ namespace dojo::search {
 namespace {
 
 constexpr int kAttempts = 600;
+/// Attempts in a row that may be given up as hopeless.
+constexpr int kMostPruned = 12;
+/// What the machine can do beyond the best rate that was seen, and by how much a program must lose
+/// even so: counting operations is rough.
+constexpr double kRoom = 2;
+constexpr double kClearly = 2;
 
 }  // namespace
 
@@ -21,12 +28,18 @@ Walk::Walk(const Problem& problem)
 
 std::optional<Candidate> Walk::propose(const History& history) {
   const std::int64_t index = history.size();
+  int pruned = 0;
   for (int tried = 0; tried < kAttempts; ++tried) {
     std::optional<Position> next = std::exchange(expert_, std::nullopt);
     if (!next) next = attempt(index);
     if (!next) continue;
     Candidate out = next->toCandidate();
     if (!history.knows(out.text)) {
+      if (hopeless(*next) && pruned < kMostPruned) {
+        ++pruned;
+        ++pruned_;
+        continue;
+      }
       pending_.emplace(index, std::move(*next));
       return out;
     }
@@ -43,12 +56,30 @@ void Walk::report(const History& history, std::int64_t index) {
   const auto found = pending_.find(index);
   if (found == pending_.end()) {
     // The plain program, if the search starts from another, is no position of it.
-    if (tried.candidate.text == start_.toCandidate().text) scored(index, start_, score);
+    if (tried.candidate.text != start_.toCandidate().text) return;
+    learn(start_, *tried.outcome);
+    scored(index, start_, score);
     return;
   }
   Position position = std::move(found->second);
   pending_.erase(found);
+  learn(position, *tried.outcome);
   scored(index, std::move(position), score);
+}
+
+void Walk::learn(const Position& position, const Outcome& outcome) {
+  if (!outcome.ok() || outcome.measurement().censored) return;
+  const double cycles = outcome.measurement().cycles;
+  if (cycles <= 0) return;
+  bestRate_ = std::max(bestRate_, operationsOf(*position.state()) / cycles);
+  if (bestCycles_ == 0 || cycles < bestCycles_) bestCycles_ = cycles;
+}
+
+/// A lower bound of its cycles, by the best rate so far, is well beyond the best.
+bool Walk::hopeless(const Position& position) const {
+  if (bestRate_ == 0) return false;
+  const double least = operationsOf(*position.state()) / (kRoom * bestRate_);
+  return least > kClearly * bestCycles_;
 }
 
 }  // namespace dojo::search

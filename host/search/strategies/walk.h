@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
 /// What strategies that walk over positions have in common: the expert's program is proposed first,
-/// nothing is proposed twice, and each position comes back with its score.
+/// nothing is proposed twice, what executes far too many operations isn't proposed while there is
+/// something better, and each position comes back with its score.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@ class Walk : public Strategy {
   explicit Walk(const Problem& problem);
   [[nodiscard]] std::optional<Candidate> propose(const History& history) final;
   void report(const History& history, std::int64_t index) final;
+  [[nodiscard]] std::int64_t pruned() const final { return pruned_; }
 
  protected:
   /// A position that may be worth measuring, for trial `index`; nullopt: this attempt led nowhere.
@@ -32,6 +34,12 @@ class Walk : public Strategy {
   const Position start_;
 
  private:
+  void learn(const Position& position, const Outcome& outcome);
+  [[nodiscard]] bool hopeless(const Position& position) const;
+
+  double bestRate_ = 0;  ///< Operations a cycle, the most that any program reached.
+  double bestCycles_ = 0;
+  std::int64_t pruned_ = 0;
   std::optional<Position> expert_;  ///< Until it was proposed.
   std::map<std::int64_t, Position> pending_;
 };

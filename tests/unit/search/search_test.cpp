@@ -198,6 +198,24 @@ TEST_CASE("annealing and greedy find what a simple machine likes") {
   }
 }
 
+TEST_CASE("what is certainly slow is left out while there is something better") {
+  // Rates as on a machine where operations are all that counts.
+  Setup setup("random", 3, 150);
+  setup.problem.expert = true;
+  setup.strategy = search::makeStrategy("random", setup.problem).value();
+  search::Search search = setup.search();
+  REQUIRE(search.run({150}, {}, {}).ok());
+  CHECK(setup.strategy->pruned() > 20);
+  const double best = search.progress().best;
+  int slow = 0;
+  for (const search::Tried& tried : search.history().all()) {
+    if (tried.outcome->measurement().cycles > 8 * best) ++slow;
+  }
+  // The plain program itself, and a few that are tried for want of others.
+  CHECK(slow >= 1);
+  CHECK(slow < 30);
+}
+
 TEST_CASE("a start that isn't the plain program is the second trial") {
   Setup setup("annealing");
   moves::Trace trace = {*moves::parseMove("split_scope @0 8")};
