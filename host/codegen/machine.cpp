@@ -169,7 +169,8 @@ Result<llvm::TargetMachine*> machineFor(const target::Target& target) {
   std::string message;
   const llvm::Target* description = compat::lookupTarget(resolved->triple, message);
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  // Fuses fmuladd alone, which only the inlined functions are made of: what a program says stays.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   options.MCOptions.ABIName = target.abi;
   std::unique_ptr<llvm::TargetMachine> machine(
       compat::createTargetMachine(*description, resolved->triple, resolved->cpu, resolved->features,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "search/strategies/walk.h"
@@ -49,14 +48,14 @@ class Annealing final : public Walk {
     } else {
       ++chain.idle;
     }
-    revisited(index, std::move(position), score);
+    revisited(index, position, score);
   }
 
   /// Chains walk through what is known already without measuring it again.
-  void revisited(std::int64_t index, Position position, double score) override {
+  void revisited(std::int64_t index, const Position& position, double score) override {
     Chain& chain = chainOf(index);
     if (!accept(score, chain.score, done(index))) return;
-    chain.at = std::move(position);
+    chain.at = position;
     chain.score = score;
   }
 

@@ -44,7 +44,7 @@ std::optional<Candidate> Walk::propose(const History& history) {
       return out;
     }
     if (const std::optional<double> score = history.score(out.text)) {
-      revisited(index, std::move(*next), *score);
+      revisited(index, *next, *score);
     }
   }
   return std::nullopt;

@@ -28,7 +28,7 @@ class Walk : public Strategy {
   /// where it failed.
   virtual void scored(std::int64_t index, Position position, double score) = 0;
   /// An attempt for trial `index` that led to a program which was measured before.
-  virtual void revisited(std::int64_t /*index*/, Position /*position*/, double /*score*/) {}
+  virtual void revisited(std::int64_t /*index*/, const Position& /*position*/, double /*score*/) {}
 
   Random random_;
   const Position start_;
