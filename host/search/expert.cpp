@@ -15,6 +15,14 @@ using ir::Path;
 /// A nest that does less isn't worth waking other harts for.
 constexpr double kParallelExecutions = 2e5;
 constexpr std::int64_t kPiecesEach = 4;
+/// \name Of a piece of a vectorised loop: instructions that are many, cycles to get going, and how
+/// much slower each instruction more makes it
+/// @{
+constexpr double kLongWork = 8;
+constexpr double kLongStart = 3.5;
+constexpr double kShortStart = 0.5;
+constexpr double kCode = 0.0001;
+/// @}
 /// A recipe that goes on for longer than this has lost its way.
 constexpr int kMostRounds = 200;
 
@@ -263,11 +271,13 @@ class Recipe {
       if (v > 1 && width > extent) break;
       const std::int64_t rest = extent % width;
       const auto pieces = static_cast<double>(extent / width);
-      // A sum waits for itself; each piece costs its branch; a rest is a loop of its own.
-      const double piece = std::max(work * static_cast<double>(v), sums ? 4.0 : 0.0) + 0.5;
+      // A sum waits for itself; each piece costs its branch, and long chains their start; a rest is
+      // a loop of its own.
+      const double start = work > kLongWork ? kLongStart : kShortStart;
+      const double piece = std::max(work * static_cast<double>(v), sums ? 4.0 : 0.0) + start;
       double cycles = pieces * piece;
       if (rest > 0) cycles += work * static_cast<double>((rest + lanes - 1) / lanes) + 4;
-      ranked.emplace_back(cycles * (1 + 0.0005 * work * static_cast<double>(v)), v);
+      ranked.emplace_back(cycles * (1 + kCode * work * static_cast<double>(v)), v);
     }
     std::sort(ranked.begin(), ranked.end());
     std::vector<std::int64_t> out;
