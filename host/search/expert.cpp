@@ -322,7 +322,14 @@ class Recipe {
         }
         executions += each;
       }
-      if (executions > kParallelExecutions) take({"parallelize_by", {top, kPiecesEach}});
+      if (executions <= kParallelExecutions) continue;
+      // A loop of one iteration spreads nothing.
+      Path place = top;
+      while (freeExtent(program(), place) == 1 && scopeAt(program(), place)->body.size() == 1 &&
+             freeExtent(program(), child(place, 0)) > 0) {
+        place = child(place, 0);
+      }
+      take({"parallelize_by", {place, kPiecesEach}});
     }
   }
 

@@ -114,4 +114,6 @@ TEST_CASE("the expert uses the harts there are") {
   target.harts = 4;
   CHECK(has(planned(kernels::load("matmul")->program, target), "parallelize_by"));
   CHECK_FALSE(has(planned(kernels::load("matmul")->program, oneHart()), "parallelize_by"));
+  // One image: its rows are spread.
+  CHECK(has(planned(kernels::load("conv2d")->program, target), "parallelize_by"));
 }
