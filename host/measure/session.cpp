@@ -56,9 +56,11 @@ struct Session::State {
   bool dirty = false;  // a kernel may have changed what others find
 
   std::string counter() const;
-  /// Ticks of one call of a sample, the cost of calling subtracted.
+  /// Ticks of one call of a sample, the cost of calling subtracted. What can't be told from an
+  /// empty call counts one tick; a counter that doesn't count gives 0.
   double perCall(const Sample& sample) const {
-    return std::max(0.0, static_cast<double>(sample.ticks) / sample.calls - empty);
+    if (sample.ticks == 0) return 0;
+    return std::max(1.0, static_cast<double>(sample.ticks) / sample.calls - empty);
   }
   /// Of the shortest of these calls; 0: not known.
   double secondsOf(const std::vector<Sample>& calls) const {
@@ -132,7 +134,7 @@ Call Session::State::newCall(const Kernel& kernel) {
 }
 
 void Session::State::add(const Sample& sample, Measurement& into) const {
-  const double ticks = std::max(0.0, static_cast<double>(sample.ticks) / sample.calls - empty);
+  const double ticks = perCall(sample);
   into.callsPerSample = sample.calls;
   into.samples.push_back(ticks);
   if (sample.chain != 0) into.ratios.push_back(ticks / static_cast<double>(sample.chain));
@@ -280,7 +282,7 @@ Result<Pairing> Session::State::compareAB(const Kernel& a, const Kernel& b, int 
       layout->aim(calls[k], 0, 1, options.coldCache);
       std::vector<double>& into = k == 0 ? out.a : out.b;
       auto done = device->call(calls[k], [&](const Sample& sample) {
-        into.push_back(std::max(0.0, static_cast<double>(sample.ticks) / sample.calls - empty));
+        into.push_back(perCall(sample));
         return Device::More::yes;
       });
       if (!done) return done.error();

@@ -8,21 +8,13 @@
 #include "codegen/codegen.h"
 #include "kernels/kernels.h"
 #include "link/link.h"
+#include "performance/must.h"
 #include "search/position.h"
 #include "target/target.h"
 
 using namespace dojo;
 
 namespace {
-
-template <class T>
-T must(Result<T> result) {
-  if (!result.ok()) {
-    fmt::print(stderr, "{}\n", result.error().text());
-    std::exit(1);
-  }
-  return std::move(*result);
-}
 
 void compileSome(const target::Target& target, const std::string& name,
                  const std::map<std::string, std::int64_t>& shape) {

@@ -3,13 +3,10 @@
 // names of kernels; none: all. With --text the programs are printed too.
 #include "search/expert.h"
 
-#include <cstring>
-
-#include <fmt/format.h>
-
 #include "base/clock.h"
 #include "ir/print.h"
 #include "kernels/kernels.h"
+#include "performance/must.h"
 #include "tune/bench.h"
 #include "tune/peak.h"
 #include "tune/work.h"
@@ -17,15 +14,6 @@
 using namespace dojo;
 
 namespace {
-
-template <class T>
-T must(Result<T> result) {
-  if (!result.ok()) {
-    fmt::print(stderr, "{}\n", result.error().text());
-    std::exit(1);
-  }
-  return std::move(*result);
-}
 
 void compare(transport::Device& device, const target::Target& target, double peak,
              const std::string& name, bool text) {

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "kernels/kernels.h"
 #include "moves/move.h"
+#include "performance/must.h"
 #include "tune/bench.h"
 #include "tune/peak.h"
 #include "tune/work.h"
@@ -14,15 +15,6 @@
 using namespace dojo;
 
 namespace {
-
-template <class T>
-T must(Result<T> result) {
-  if (!result.ok()) {
-    fmt::print(stderr, "{}\n", result.error().text());
-    std::exit(1);
-  }
-  return std::move(*result);
-}
 
 double cyclesOf(tune::Bench& bench, const ir::Program& program) {
   bench.submit(search::candidate(program, {}));

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "kernels/kernels.h"
+#include "performance/must.h"
 #include "search/search.h"
 #include "target/target.h"
 #include "tune/bench.h"
@@ -13,15 +14,6 @@
 using namespace dojo;
 
 namespace {
-
-template <class T>
-T must(Result<T> result) {
-  if (!result.ok()) {
-    fmt::print(stderr, "{}\n", result.error().text());
-    std::exit(1);
-  }
-  return std::move(*result);
-}
 
 void searchOn(transport::Device& device, const target::Target& target, const std::string& name,
               const std::map<std::string, std::int64_t>& shape) {

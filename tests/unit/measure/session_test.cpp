@@ -254,6 +254,15 @@ TEST_CASE("Racing cuts what is certainly worse and calls it censored") {
   CHECK_FALSE(again.measurement().censored);
 }
 
+TEST_CASE("What can't be told from an empty call still takes a tick") {
+  Fixture f(ir::Role::inout);
+  for (int i = 0; i < 5; ++i) {
+    const Outcome outcome = f.evaluate(kReturn);
+    REQUIRE(outcome.ok());
+    CHECK(outcome.measurement().cycles >= 1);
+  }
+}
+
 TEST_CASE("A time below what the target can do is no record") {
   Fixture f;
   f.session->setLeastCycles(1e9);
