@@ -247,8 +247,15 @@ class Recipe {
       }
     }
     const std::int64_t extent = freeExtent(program(), innermost);
-    for (const std::int64_t vectors : vectorCounts(innermost, extent)) {
-      if (take({"vectorize_loop", {innermost, vectors}})) return true;
+    const std::vector<std::int64_t> counts = vectorCounts(innermost, extent);
+    // Rather fewer vectors than code that searches wouldn't go on from.
+    const Position unmapped = at_;
+    for (const bool small : {true, false}) {
+      for (const std::int64_t vectors : counts) {
+        if (!take({"vectorize_loop", {innermost, vectors}})) continue;
+        if (!small || worthTrying(*at_.state())) return true;
+        at_ = unmapped;
+      }
     }
     at_ = before;
     return false;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kAttempts = 600;
 /// Attempts in a row that may be given up as hopeless.
-constexpr int kMostPruned = 12;
+constexpr int kMostPruned = 6;
 /// What the machine can do beyond the best rate that was seen, and by how much a program must lose
 /// even so: counting operations is rough.
 constexpr double kRoom = 2;
