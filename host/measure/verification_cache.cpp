@@ -13,7 +13,7 @@ namespace dojo::measure {
 namespace {
 
 /// Counts changes of the reference's arithmetic and of this format.
-constexpr std::string_view kVersion = "dojo-reference 1\n";
+constexpr std::string_view kVersion = "dojo-reference 2\n";
 constexpr std::size_t kLargestFile = std::size_t{1} << 30;
 constexpr std::uintmax_t kMostKept = kLargestFile;
 constexpr const char* kExtension = ".reference";

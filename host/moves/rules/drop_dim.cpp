@@ -80,13 +80,7 @@ tmp t f32 []
     const ir::BufferId id = bufferArg(state, args, 0);
     const ir::Buffer& buffer = state.program().buffer(id);
     const std::int64_t d = numberArg(args, 1);
-    if (buffer.isArgument()) {
-      return refuse("move.role", "'" + buffer.name + "' is an argument: its layout isn't ours");
-    }
-    if (d < 0 || d >= buffer.rank()) {
-      return refuse("move.dim", "'" + buffer.name + "' has " + std::to_string(buffer.rank()) +
-                                    " dims, numbered from 0");
-    }
+    if (Status status = needsTmpDim(buffer, d); !status) return status;
     const ir::Dim& dim = buffer.dims[static_cast<std::size_t>(d)];
     if (dim.fold != 1 || dim.pad != 0) {
       return refuse("move.dim", "this dim of '" + buffer.name + "' has storage: reuse_dim first");

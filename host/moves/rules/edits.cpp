@@ -38,6 +38,17 @@ Move makeMove(std::string_view name, std::vector<Arg> args) {
   return Move{std::string(name), std::move(args)};
 }
 
+Status needsTmpDim(const ir::Buffer& buffer, std::int64_t d) {
+  if (buffer.isArgument()) {
+    return refuse("move.role", "'" + buffer.name + "' is an argument: its layout isn't ours");
+  }
+  if (d < 0 || d >= buffer.rank()) {
+    return refuse("move.dim", "'" + buffer.name + "' has " + std::to_string(buffer.rank()) +
+                                  " dims, numbered from 0");
+  }
+  return {};
+}
+
 Status offered(const target::Target& target, const std::string& location) {
   if (target.offersLocation(location)) return {};
   return refuse("move.location", "the target '" + target.name + "' has no location '" + location +

@@ -35,6 +35,9 @@ namespace dojo::moves {
                                           std::size_t i);
 [[nodiscard]] Move makeMove(std::string_view name, std::vector<Arg> args);
 
+/// Refuses ("move.role", "move.dim") unless the buffer is a tmp that has a dim `d`.
+[[nodiscard]] Status needsTmpDim(const ir::Buffer& buffer, std::int64_t d);
+
 /// Refuses a location that the target doesn't offer, by name.
 [[nodiscard]] Status offered(const target::Target& target, const std::string& location);
 

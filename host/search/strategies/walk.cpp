@@ -10,7 +10,7 @@ namespace dojo::search {
 namespace {
 
 constexpr int kAttempts = 600;
-/// Attempts in a row that may be given up as hopeless.
+/// Attempts for one proposal that may be given up as hopeless.
 constexpr int kMostPruned = 6;
 /// What the machine can do beyond the best rate that was seen, and by how much a program must lose
 /// even so: counting operations is rough.
