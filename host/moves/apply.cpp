@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "ir/canonical.h"
+#include "moves/clause.h"
 #include "moves/concurrency.h"
 #include "moves/move.h"
 #include "moves/rule.h"
@@ -97,7 +98,7 @@ Result<ir::Program> applyChecked(const State& state, const Rule& rule,
   if (Status status = rule.check(state, args); !status) return status.error();
   ir::Program result = rule.rewrite(state, args);
   ir::canonicalize(result);
-  if (Status status = proveConcurrency(result); !status) return status.error();
+  if (Status status = proveConcurrency(result); !DOJO_CLAUSE(status)) return status.error();
   return result;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "moves/clause.h"
+
 namespace dojo::moves {
 
 const ir::Scope* scopeAt(const ir::Program& program, const ir::Path& place) {
@@ -18,13 +20,13 @@ Status needsScope(const State& state, const ir::Path& place) {
 
 Status needsConstantExtent(const State& state, const ir::Path& place) {
   if (Status status = needsScope(state, place); !status) return status;
-  if (scopeAt(state.program(), place)->extent.isConstant()) return {};
+  if (DOJO_CLAUSE(scopeAt(state.program(), place)->extent.isConstant())) return {};
   return refuse("move.extent", "the extent of the scope depends on data", place);
 }
 
 Status needsUnmapped(const State& state, const ir::Path& place) {
   if (Status status = needsScope(state, place); !status) return status;
-  if (scopeAt(state.program(), place)->mapping.none()) return {};
+  if (DOJO_CLAUSE(scopeAt(state.program(), place)->mapping.none())) return {};
   return refuse("move.mapping", "the scope is mapped; unmap it first", place);
 }
 

@@ -8,6 +8,7 @@
 #include "ir/print.h"
 #include "ir/tree.h"
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/coverage.h"
 
 namespace dojo::moves {
@@ -26,7 +27,7 @@ Status proveNesting(const ir::Program& program) {
   ir::walk(program, [&](const ir::Visit& visit) {
     if (!status.ok() || !visit.node->isScope()) return status.ok();
     for (const ir::Node* outer : visit.enclosing) {
-      if (mayContain(outer->scope().mapping, visit.node->scope().mapping)) continue;
+      if (DOJO_CLAUSE(mayContain(outer->scope().mapping, visit.node->scope().mapping))) continue;
       status = refuse("move.mapping",
                       "the scope would run inside " + ir::printLine(program, *outer), visit.path);
     }
@@ -64,8 +65,8 @@ Status proveConcurrency(const ir::Program& program) {
   if (!hasConcurrency(program)) return {};
   if (Status status = proveNesting(program); !status) return status;
   const ir::Accesses accesses(program);
-  if (Status status = ir::checkMappings(accesses); !status) return status;
-  if (privateIsLocal(accesses)) return {};
+  if (Status status = ir::checkMappings(accesses); !DOJO_CLAUSE(status)) return status;
+  if (DOJO_CLAUSE(privateIsLocal(accesses))) return {};
   return ir::check(program);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "moves/clause.h"
 #include "moves/rules/flow.h"
 
 namespace dojo::moves {
@@ -26,10 +27,10 @@ Block execution(const ir::Path& place) {
 }
 
 bool coveredIn(const ir::Accesses& accesses, const ir::Site& read, const Block& block) {
-  if (!block.contains(read.path)) return false;
+  if (!DOJO_CLAUSE(block.contains(read.path))) return false;
   const auto depth = static_cast<int>(block.scope.size());
   const std::optional<Definition> written = definitionOf(accesses, read, depth);
-  return written && (written->fixed > depth || written->firstChild >= block.first);
+  return written && (written->fixed > depth || DOJO_CLAUSE(written->firstChild >= block.first));
 }
 
 namespace {
@@ -52,15 +53,15 @@ bool standsAlone(const ir::Accesses& accesses, const ir::Site& read,
     if (block.contains(read.path)) return coveredIn(accesses, read, block);
   }
   const std::optional<Definition> written = definitionOf(accesses, read);
-  return written && std::none_of(blocks.begin(), blocks.end(), [&](const Block& block) {
+  return written && DOJO_CLAUSE(std::none_of(blocks.begin(), blocks.end(), [&](const Block& block) {
            return standsBetween(block, *written, read.path);
-         });
+         }));
 }
 
 }  // namespace
 
 bool localTo(const ir::Accesses& accesses, ir::BufferId buffer, const std::vector<Block>& blocks) {
-  if (accesses.program().buffer(buffer).role != ir::Role::tmp) return false;
+  if (!DOJO_CLAUSE(accesses.program().buffer(buffer).role == ir::Role::tmp)) return false;
   const std::vector<const ir::Site*>& sites = accesses.of(buffer);
   return std::all_of(sites.begin(), sites.end(), [&](const ir::Site* site) {
     return site->touch != ir::Touch::read || standsAlone(accesses, *site, blocks);

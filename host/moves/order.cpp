@@ -3,6 +3,7 @@
 
 #include "ir/print.h"
 #include "moves/arguments.h"
+#include "moves/clause.h"
 
 namespace dojo::moves {
 
@@ -16,12 +17,12 @@ ir::Assign reductionClass(ir::Assign assign) {
 }  // namespace
 
 bool commute(const State& state, const ir::Site& a, const ir::Site& b) {
-  if (!a.reduction || !b.reduction) return false;
+  if (!DOJO_CLAUSE(a.reduction && b.reduction)) return false;
   const ir::Assign op = reductionClass(a.node->leaf().assign);
-  if (op != reductionClass(b.node->leaf().assign)) return false;
+  if (!DOJO_CLAUSE(op == reductionClass(b.node->leaf().assign))) return false;
   const bool exact = op == ir::Assign::max || op == ir::Assign::min ||
                      !ir::isFloat(state.program().buffer(a.access.buffer).dtype);
-  return exact || !state.reachesDecision(a.access.buffer);
+  return exact || DOJO_CLAUSE(!state.reachesDecision(a.access.buffer));
 }
 
 std::optional<Reversal> findReversal(const State& state, const std::vector<const ir::Site*>& first,

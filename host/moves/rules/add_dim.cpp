@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/flow.h"
@@ -90,7 +91,7 @@ tmp t f32 [~64]
       elements *= dim.extent;
     }
     const ir::Site* across = readsAcross(state.accesses(), id, static_cast<int>(var));
-    if (across == nullptr) return {};
+    if (DOJO_CLAUSE(across == nullptr)) return {};
     return refuse("move.dependence", "the value read here may come from another iteration",
                   across->path);
   }

@@ -4,6 +4,7 @@
 #include "ir/parse.h"
 #include "ir/print.h"
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/guards.h"
 
@@ -64,10 +65,9 @@ inout y f32 [64]
     const Result<ir::GuardTerm> term = termArg(state, args);
     if (!term) return term.error();
     const ir::Visit& visit = *state.visit(place);
-    if (findTerm(visit.node->guard, term->expr)) {
-      return refuse("move.guard", "the node guards the same expression already", place);
-    }
-    if (implied(state, visit, *term)) return {};
+    DOJO_NEEDS(!findTerm(visit.node->guard, term->expr),
+               refuse("move.guard", "the node guards the same expression already", place));
+    if (DOJO_CLAUSE(implied(state, visit, *term))) return {};
     return refuse("move.guard", "with " + ir::printGuardTerm(*term) + " the node may run less",
                   place);
   }

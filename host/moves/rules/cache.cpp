@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/print.h"
+#include "moves/clause.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/flow.h"
 
@@ -95,12 +96,11 @@ Result<Region> regionOf(const ir::Program& program, const CacheRequest& request,
   for (std::size_t d = 0; d < box->size(); ++d) {
     const std::int64_t size = (*box)[d].size;
     const std::int64_t fold = buffer.dims[d].fold;
-    if (fold != 0 && size > fold) {
-      return refuse("move.region",
-                    "the elements of '" + buffer.name + "' in dim " + std::to_string(d) +
-                        " share their storage: materialize_dim first",
-                    request.place);
-    }
+    DOJO_NEEDS(fold == 0 || size <= fold,
+               refuse("move.region",
+                      "the elements of '" + buffer.name + "' in dim " + std::to_string(d) +
+                          " share their storage: materialize_dim first",
+                      request.place));
     if (size < 1 || size > ir::kMaxElements / 8 / elements) {
       return refuse("move.size", "the region would be too large", request.place);
     }
@@ -158,14 +158,13 @@ Result<CachePlan> planCacheRead(const ir::Accesses& accesses, const CacheRequest
     return refuse("move.region", "nothing here reads the buffer", request.place);
   }
   for (const Site* site : *sites) {
-    if (site->touch == ir::Touch::write) {
-      return refuse("move.dependence", "the buffer is written in this body: use cache_write",
-                    site->path);
-    }
+    DOJO_NEEDS(site->touch == ir::Touch::read,
+               refuse("move.dependence", "the buffer is written in this body: use cache_write",
+                      site->path));
   }
   auto region = regionOf(accesses.program(), request, *sites);
   if (!region) return region.error();
-  if (!initialised(accesses, request, 0, *region, *sites)) return neverWritten(accesses, request);
+  DOJO_NEEDS(initialised(accesses, request, 0, *region, *sites), neverWritten(accesses, request));
   return CachePlan{std::move(*region), true, false};
 }
 
@@ -192,9 +191,8 @@ Result<CachePlan> planCacheWrite(const ir::Accesses& accesses, const CacheReques
                              });
   // Where the body only updates and reads, the first touch of an element is a read.
   const std::vector<const Site*> first = setsAny ? std::vector<const Site*>{} : reads;
-  if (!selfContained && !initialised(accesses, request, 0, *region, first)) {
-    return neverWritten(accesses, request);
-  }
+  DOJO_NEEDS(selfContained || initialised(accesses, request, 0, *region, first),
+             neverWritten(accesses, request));
   return CachePlan{std::move(*region), !selfContained, true};
 }
 

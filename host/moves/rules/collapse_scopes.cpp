@@ -3,6 +3,7 @@
 
 #include "ir/print.h"
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 
 namespace dojo::moves::rules {
@@ -59,9 +60,8 @@ out y f32 [64]
     if (Status status = needsConstantExtent(state, innerPlace); !status) return status;
     if (Status status = needsUnmapped(state, place); !status) return status;
     if (Status status = needsUnmapped(state, innerPlace); !status) return status;
-    if (!inner.guard.empty()) {
-      return refuse("move.guard", "the inner scope has a guard", innerPlace);
-    }
+    DOJO_NEEDS(inner.guard.empty(),
+               refuse("move.guard", "the inner scope has a guard", innerPlace));
     const std::int64_t f = inner.scope().extent.count;
     if (outer.scope().extent.count > ir::kMaxElements / f) {
       return refuse("move.extent", "the extent would be too large", place);
@@ -73,7 +73,7 @@ out y f32 [64]
         if (expr.coef(depth) != expr.coef(depth + 1) * f) bad = &expr;
       });
     }
-    if (bad == nullptr) return {};
+    if (DOJO_CLAUSE(bad == nullptr)) return {};
     return refuse("move.affine",
                   "the expression " + ir::printAffine(*bad) +
                       " is not affine in one variable for both scopes",

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/canonical.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/partials.h"
@@ -185,10 +186,10 @@ y[] = 0
     if (!plan) return std::nullopt;
     ir::Program again = applyPartials(out.program, request, *plan);
     ir::canonicalize(again);
-    if (!(again == state.program())) return std::nullopt;
+    if (!DOJO_CLAUSE(again == state.program())) return std::nullopt;
     const bool exact = plan->assign == ir::Assign::max || plan->assign == ir::Assign::min ||
                        !ir::isFloat(partial.dtype);
-    if (!exact && without.reachesDecision(*source)) return std::nullopt;
+    if (!exact && !DOJO_CLAUSE(!without.reachesDecision(*source))) return std::nullopt;
     std::vector<Arg> args = {request.scope, request.around, partial.location};
     const bool fresh = partial.name == out.program.freshName();
     if (!fresh || accumulatorsOf(without, request.scope).size() > 1) args.emplace_back(name);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/producer.h"
@@ -59,12 +60,11 @@ c[] = 0
                     "after `t = a * b`, whose only use it is",
                     place);
     }
-    if (state.reachesDecision(ir::find(state.program(), place)->leaf().dst.buffer)) {
-      return refuse("move.numbers",
-                    "the result decides a comparison or becomes an integer: its rounding may not "
-                    "change",
-                    place);
-    }
+    DOJO_NEEDS(!state.reachesDecision(ir::find(state.program(), place)->leaf().dst.buffer),
+               refuse("move.numbers",
+                      "the result decides a comparison or becomes an integer: its rounding may not "
+                      "change",
+                      place));
     return {};
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/canonical.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/reciprocal.h"
@@ -116,7 +117,7 @@ out y f32 [64]
     if (!plan) return std::nullopt;
     ir::Program again = applyReciprocal(without, *plan, name);
     ir::canonicalize(again);
-    if (!(again == state.program())) return std::nullopt;
+    if (!DOJO_CLAUSE(again == state.program())) return std::nullopt;
     std::vector<Arg> back = {before};
     if (name != out.program.freshName()) back.emplace_back(name);
     out.back.push_back(makeMove("reciprocal", std::move(back)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/flow.h"
@@ -23,7 +24,7 @@ int variableIn(const State& state, ir::BufferId id, std::size_t dim) {
     }
     out = terms[0].var;
     const ir::Extent& around = site->enclosing[static_cast<std::size_t>(out)]->scope().extent;
-    if (!around.isConstant() || around.count != extent) return -1;
+    if (!DOJO_CLAUSE(around.isConstant() && around.count == extent)) return -1;
   }
   return out;
 }
@@ -82,16 +83,16 @@ tmp t f32 []
     const std::int64_t d = numberArg(args, 1);
     if (Status status = needsTmpDim(buffer, d); !status) return status;
     const ir::Dim& dim = buffer.dims[static_cast<std::size_t>(d)];
-    if (dim.fold != 1 || dim.pad != 0) {
-      return refuse("move.dim", "this dim of '" + buffer.name + "' has storage: reuse_dim first");
-    }
+    DOJO_NEEDS(
+        dim.fold == 1 && dim.pad == 0,
+        refuse("move.dim", "this dim of '" + buffer.name + "' has storage: reuse_dim first"));
     const int var = variableIn(state, id, static_cast<std::size_t>(d));
     if (var < 0) {
       return refuse("move.index", "not every access of '" + buffer.name +
                                       "' has the variable of one depth there");
     }
     const ir::Site* across = readsAcross(state.accesses(), id, var);
-    if (across == nullptr) return {};
+    if (DOJO_CLAUSE(across == nullptr)) return {};
     return refuse("move.dependence",
                   "that the value read here was made in the same iteration isn't proved, and "
                   "couldn't be without the dim",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/print.h"
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/guards.h"
 
@@ -51,7 +52,7 @@ out y f32 [64]
     const ir::Path& place = placeArg(args, 0);
     const Result<ir::GuardTerm> term = termAt(state, place, numberArg(args, 1));
     if (!term) return term.error();
-    if (implied(state, *state.visit(place), *term)) return {};
+    if (DOJO_CLAUSE(implied(state, *state.visit(place), *term))) return {};
     return refuse("move.guard", "without " + ir::printGuardTerm(*term) + " the node may run more",
                   place);
   }

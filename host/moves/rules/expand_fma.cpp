@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/canonical.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/producer.h"
@@ -60,12 +61,11 @@ tmp t0 f32 [~64] @register
     if (!ir::isFloat(state.program().buffer(dst).dtype)) {
       return refuse("move.shape", "only floats are contracted", place);
     }
-    if (state.reachesDecision(dst)) {
-      return refuse("move.numbers",
-                    "the result decides a comparison or becomes an integer: its rounding may not "
-                    "change",
-                    place);
-    }
+    DOJO_NEEDS(!state.reachesDecision(dst),
+               refuse("move.numbers",
+                      "the result decides a comparison or becomes an integer: its rounding may not "
+                      "change",
+                      place));
     const bool inPlace = args.size() == 1 && node.leaf().assign == ir::Assign::fma;
     if (!inPlace && args.size() == 1 && !state.target().offersLocation("register")) {
       return refuse("move.location", "the target has no registers for a new value", place);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/order.h"
 #include "moves/rule.h"
 
@@ -76,7 +77,7 @@ tmp t f32 [64]
     const auto reversal =
         findReversal(state, early, late, ir::equalThen(depthOf(place), {ir::Relation::greater}),
                      {first, second});
-    if (reversal) return dependenceError(state, *reversal, place);
+    DOJO_NEEDS(!reversal, dependenceError(state, *reversal, place));
     return {};
   }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "moves/clause.h"
+
 namespace dojo::moves {
 
 namespace {
@@ -122,8 +124,8 @@ bool matches(const ir::Program& program, const Site& write, const Site& read, in
   }
   for (int d = 0; d < buffer.rank(); ++d) {
     if (ignored(buffer, d, exactDim)) continue;
-    if (inReader(write.access.indices[at(d)].affine, fixed, values) !=
-        read.access.indices[at(d)].affine) {
+    if (!DOJO_CLAUSE(inReader(write.access.indices[at(d)].affine, fixed, values) ==
+                     read.access.indices[at(d)].affine)) {
       return false;
     }
   }
@@ -137,12 +139,11 @@ bool matches(const ir::Program& program, const Site& write, const Site& read, in
   };
   for (std::size_t depth = at(fixed); depth < write.enclosing.size(); ++depth) {
     const ir::Node& node = *write.enclosing[depth];
-    if (!node.scope().extent.isConstant()) return false;
-    if (!holds(*values[depth], 0, node.scope().extent.count) || !guardHolds(node.guard)) {
-      return false;
-    }
+    if (!DOJO_CLAUSE(node.scope().extent.isConstant())) return false;
+    if (!DOJO_CLAUSE(holds(*values[depth], 0, node.scope().extent.count))) return false;
+    if (!DOJO_CLAUSE(guardHolds(node.guard))) return false;
   }
-  return guardHolds(write.node->guard);
+  return DOJO_CLAUSE(guardHolds(write.node->guard));
 }
 
 /// The elements that a site touches in each iteration of the first `fixed` scopes.
@@ -175,12 +176,12 @@ std::optional<Region> regionOf(const ir::Program& program, const Site& site, int
       if (range.hi <= range.lo) return std::nullopt;
       start += term.coef * (term.coef > 0 ? range.lo : range.hi - 1);
       steps.emplace_back(std::abs(term.coef), range.hi - range.lo);
-      if (range.hi - range.lo > 1 && uses[at(term.var)]++ > 0) out.solid = false;
+      if (range.hi - range.lo > 1 && !DOJO_CLAUSE(uses[at(term.var)]++ == 0)) out.solid = false;
     }
     std::sort(steps.begin(), steps.end());
     std::int64_t size = 1;
     for (const auto& [coef, count] : steps) {
-      if (coef > size) out.solid = false;
+      if (!DOJO_CLAUSE(coef <= size)) out.solid = false;
       size += coef * (count - 1);
     }
     out.dims.push_back({start, size});
@@ -343,10 +344,11 @@ bool runsAlways(const ir::Program& program, const Site& site, int from) {
   for (std::size_t depth = at(from); depth < site.enclosing.size(); ++depth) {
     const ir::Node& node = *site.enclosing[depth];
     const ir::Extent& extent = node.scope().extent;
-    if (!extent.isConstant() || extent.count < 1 || !holds(node.guard)) return false;
+    if (!DOJO_CLAUSE(extent.isConstant())) return false;
+    if (!DOJO_CLAUSE(holds(node.guard))) return false;
     around.push_back(&node);
   }
-  return site.node->isScope() || holds(site.node->guard);
+  return site.node->isScope() || DOJO_CLAUSE(holds(site.node->guard));
 }
 
 bool touchesAll(const ir::Program& program, const std::vector<const Site*>& sites,
@@ -427,7 +429,7 @@ const Site* foldHarms(const ir::Accesses& accesses, ir::BufferId buffer, int dim
       }
       const int child = write->path[at(from.fixed)];
       if (child < from.firstChild || child > read->path[at(from.fixed)]) continue;
-      if (mayCollide(program, *write, *read, from.fixed, dim, fold)) return read;
+      if (!DOJO_CLAUSE(!mayCollide(program, *write, *read, from.fixed, dim, fold))) return read;
     }
   }
   return nullptr;

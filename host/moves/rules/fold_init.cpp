@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cmath>
 
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/partials.h"
@@ -83,12 +84,14 @@ out y f32 []
     const ir::Leaf& first = init->leaf();
     const ir::Leaf& second = update->leaf();
     if (first.isReduction() || first.op != ir::Op::copy || !second.isReduction()) return nullptr;
-    if (!(first.dst == second.dst) || !(init->guard == update->guard)) return nullptr;
+    if (!DOJO_CLAUSE(first.dst == second.dst) || !DOJO_CLAUSE(init->guard == update->guard)) {
+      return nullptr;
+    }
     const auto* constant = std::get_if<ir::Constant>(&first.operands[0]);
     if (constant == nullptr) return nullptr;
     const ir::DType type = state.program().buffer(first.dst.buffer).dtype;
     const ir::Constant identity = identityOf(second.assign, type);
-    if (!(*constant == identity)) return nullptr;
+    if (!DOJO_CLAUSE(*constant == identity)) return nullptr;
     // A negative zero would not come back from the text of the identity.
     const auto* value = std::get_if<double>(constant);
     return value != nullptr && *value == 0 && std::signbit(*value) ? nullptr : &second;

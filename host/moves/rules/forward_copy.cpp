@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/canonical.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/cache.h"
 #include "moves/rules/edits.h"
@@ -236,7 +237,7 @@ out y f32 [8, 64]
     std::vector<ir::Node>& body = bodyOf(again, nest.place);
     std::rotate(body.begin(), body.begin() + 1, body.begin() + position + 1);
     ir::canonicalize(again);
-    if (!(again == state.program())) return std::nullopt;
+    if (!DOJO_CLAUSE(again == state.program())) return std::nullopt;
     std::vector<Arg> args = {nest.place, source, tmp.location};
     if (tmp.name != out.program.freshName()) args.emplace_back(tmp.name);
     out.back.push_back(makeMove(planned->copyOut ? "cache_write" : "cache_read", std::move(args)));

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/invariant.h"
 
@@ -73,14 +74,12 @@ tmp s f32 [8]
       return refuse("move.shape", "the scope would be empty", scope);
     }
     if (Status status = needsConstantExtent(state, scope); !status) return status;
-    if (ir::mentionsVariable(node, depthOf(scope))) {
-      return refuse("move.shape", "the node depends on the variable of the scope", place);
-    }
+    DOJO_NEEDS(!ir::mentionsVariable(node, depthOf(scope)),
+               refuse("move.shape", "the node depends on the variable of the scope", place));
     for (const ir::GuardTerm& own : node.guard) {
       for (const ir::GuardTerm& outer : around.guard) {
-        if (own.expr == outer.expr) {
-          return refuse("move.guard", "the node and its scope guard the same expression", place);
-        }
+        DOJO_NEEDS(own.expr != outer.expr,
+                   refuse("move.guard", "the node and its scope guard the same expression", place));
       }
     }
     return proveInvariant(state, place, scope, place.back());

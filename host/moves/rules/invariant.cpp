@@ -6,6 +6,7 @@
 
 #include "ir/print.h"
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/order.h"
 
 namespace dojo::moves {
@@ -37,7 +38,7 @@ Status proveRepeatable(const State& state, const ir::Path& node,
              ir::meet(state.accesses(), *write, *read, held) != ir::Answer::no;
     });
     if (!meets || coveredIn(state.accesses(), *read, execution(node))) continue;
-    if (isExtremum(sites, read->access.buffer)) continue;
+    if (DOJO_CLAUSE(isExtremum(sites, read->access.buffer))) continue;
     return refuse("move.dependence",
                   "running the node again would read what it wrote to " +
                       ir::printAccess(state.program(), read->access) + " at " +
@@ -71,7 +72,7 @@ Status proveInvariant(const State& state, const ir::Path& node, const ir::Path& 
   }
   const auto reversal = findReversal(state, moved, others, ir::equalThen(depth, {}),
                                      {own, Block{scope, 0, position}, Block{scope, after, count}});
-  if (reversal) return dependenceError(state, *reversal, node);
+  DOJO_NEEDS(!reversal, dependenceError(state, *reversal, node));
   return {};
 }
 

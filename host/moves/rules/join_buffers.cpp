@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 
+#include "moves/clause.h"
 #include "moves/coverage.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
@@ -95,12 +96,11 @@ tmp t f32 [~20] @register
     const bool mixed = home.empty() || std::any_of(sites.begin(), sites.end(), [&](const auto* s) {
                          return execution(home).contains(s->path);
                        });
-    if (mixed) {
-      return refuse("move.shape", "no node holds every use of '" + program.buffer(gone).name +
-                                      "' and none of '" + program.buffer(kept).name + "'");
-    }
+    DOJO_NEEDS(!mixed,
+               refuse("move.shape", "no node holds every use of '" + program.buffer(gone).name +
+                                        "' and none of '" + program.buffer(kept).name + "'"));
     for (const ir::BufferId id : {kept, gone}) {
-      if (localTo(state.accesses(), id, {execution(home)})) continue;
+      if (DOJO_CLAUSE(localTo(state.accesses(), id, {execution(home)}))) continue;
       return refuse("move.dependence",
                     "a value of '" + program.buffer(id).name + "' may go in or out here", home);
     }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/order.h"
 #include "moves/rule.h"
 
@@ -62,20 +63,17 @@ tmp t f32 [64]
     if (Status status = needsScope(state, nextPlace); !status) return status;
     const ir::Node& first = *state.visit(place)->node;
     const ir::Node& second = *state.visit(nextPlace)->node;
-    if (first.scope().extent != second.scope().extent) {
-      return refuse("move.extent", "the next scope has another extent", nextPlace);
-    }
-    if (first.scope().mapping != second.scope().mapping) {
-      return refuse("move.mapping", "the next scope is mapped in another way", nextPlace);
-    }
-    if (first.guard != second.guard) {
-      return refuse("move.guard", "the next scope has another guard", nextPlace);
-    }
+    DOJO_NEEDS(first.scope().extent == second.scope().extent,
+               refuse("move.extent", "the next scope has another extent", nextPlace));
+    DOJO_NEEDS(first.scope().mapping == second.scope().mapping,
+               refuse("move.mapping", "the next scope is mapped in another way", nextPlace));
+    DOJO_NEEDS(first.guard == second.guard,
+               refuse("move.guard", "the next scope has another guard", nextPlace));
     const auto reversal =
         findReversal(state, state.accesses().below(place), state.accesses().below(nextPlace),
                      ir::equalThen(depthOf(place), {ir::Relation::greater}),
                      {iteration(state.program(), place), iteration(state.program(), nextPlace)});
-    if (reversal) return dependenceError(state, *reversal, place);
+    DOJO_NEEDS(!reversal, dependenceError(state, *reversal, place));
     return {};
   }
 

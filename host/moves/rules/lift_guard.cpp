@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/guards.h"
 
@@ -48,9 +49,6 @@ inout y f32 [8, 64]
     if (!place.node->isScope()) return;
     const ir::Guard& guard = place.node->scope().body.front().guard;
     for (std::size_t i = 0; i < guard.size(); ++i) {
-      if (guard[i].expr.uses(depthOf(place.path))) continue;
-      if (findTerm(place.node->guard, guard[i].expr)) continue;
-      if (lacking(place.node->scope().body, guard[i]) >= 0) continue;
       out.push_back({place.path, static_cast<std::int64_t>(i)});
     }
   }
@@ -60,14 +58,13 @@ inout y f32 [8, 64]
     if (Status status = needsScope(state, place); !status) return status;
     const Result<ir::GuardTerm> term = termAt(state, child(place, 0), numberArg(args, 1));
     if (!term) return term.error();
-    if (term->expr.uses(depthOf(place))) {
-      return refuse("move.guard", "the term depends on the variable of the scope", child(place, 0));
-    }
+    DOJO_NEEDS(
+        !term->expr.uses(depthOf(place)),
+        refuse("move.guard", "the term depends on the variable of the scope", child(place, 0)));
     const ir::Node& node = *state.visit(place)->node;
-    if (findTerm(node.guard, term->expr)) {
-      return refuse("move.guard", "the scope guards the same expression already", place);
-    }
-    if (const int k = lacking(node.scope().body, *term); k >= 0) {
+    DOJO_NEEDS(!findTerm(node.guard, term->expr),
+               refuse("move.guard", "the scope guards the same expression already", place));
+    if (const int k = lacking(node.scope().body, *term); !DOJO_CLAUSE(k < 0)) {
       return refuse("move.guard", "this node of the scope doesn't have the term", child(place, k));
     }
     return {};

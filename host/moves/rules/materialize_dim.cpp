@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/flow.h"
@@ -65,12 +66,11 @@ tmp t f32 [64]
       return refuse("move.size", "'" + buffer.name + "' would be too large");
     }
     const ir::Site* harmed = foldHarms(state.accesses(), id, static_cast<int>(d), dim.fold);
-    if (harmed != nullptr) {
-      return refuse(
-          "move.dependence",
-          "the value read here may have been written under another index of '" + buffer.name + "'",
-          harmed->path);
-    }
+    DOJO_NEEDS(harmed == nullptr,
+               refuse("move.dependence",
+                      "the value read here may have been written under another index of '" +
+                          buffer.name + "'",
+                      harmed->path));
     return {};
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/canonical.h"
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 
 namespace dojo::moves::rules {
@@ -70,16 +71,14 @@ out y f32 [65]
     if (Status status = needsConstantExtent(state, nextPlace); !status) return status;
     const ir::Node& first = *state.visit(place)->node;
     const ir::Node& second = *state.visit(nextPlace)->node;
-    if (first.scope().mapping != second.scope().mapping) {
-      return refuse("move.mapping", "the next scope is mapped in another way", nextPlace);
-    }
-    if (first.guard != second.guard) {
-      return refuse("move.guard", "the next scope has another guard", nextPlace);
-    }
+    DOJO_NEEDS(first.scope().mapping == second.scope().mapping,
+               refuse("move.mapping", "the next scope is mapped in another way", nextPlace));
+    DOJO_NEEDS(first.guard == second.guard,
+               refuse("move.guard", "the next scope has another guard", nextPlace));
     if (first.scope().extent.count + second.scope().extent.count > ir::kMaxElements) {
       return refuse("move.extent", "the extent would be too large", place);
     }
-    if (continues(state, place)) return {};
+    if (DOJO_CLAUSE(continues(state, place))) return {};
     return refuse("move.shape", "the next scope does not continue this one with the same body",
                   nextPlace);
   }

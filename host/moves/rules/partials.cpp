@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "moves/clause.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/flow.h"
 
@@ -106,10 +107,9 @@ Status readsNot(const State& state, const ir::Path& place, const ir::Leaf& leaf)
   }
   const std::vector<ir::Relation> same = ir::equalThen(depthOf(place), {});
   for (const Site* read : reads) {
-    if (ir::meet(state.accesses(), *read, *write, same) != ir::Answer::no) {
-      return refuse("move.dependence", "the right side reads the element that the leaf writes",
-                    place);
-    }
+    DOJO_NEEDS(
+        ir::meet(state.accesses(), *read, *write, same) == ir::Answer::no,
+        refuse("move.dependence", "the right side reads the element that the leaf writes", place));
   }
   return {};
 }
@@ -136,22 +136,19 @@ Result<PartialPlan> planPartials(const ir::Accesses& accesses, const PartialRequ
   std::optional<Assign> assign;
   for (const Site* site : accesses.below(request.around)) {
     if (site->access.buffer != request.accumulator) continue;
-    if (!site->reduction) {
-      return refuse("move.dependence",
-                    "'" + name + "' is more than reduced into here, where its value is partial",
-                    site->path);
-    }
+    DOJO_NEEDS(site->reduction,
+               refuse("move.dependence",
+                      "'" + name + "' is more than reduced into here, where its value is partial",
+                      site->path));
     const Assign here = operatorOf(site->node->leaf().assign);
-    if (assign && *assign != here) {
-      return refuse("move.dependence", "'" + name + "' is reduced into by another operator here",
-                    site->path);
-    }
+    DOJO_NEEDS(!assign || *assign == here,
+               refuse("move.dependence", "'" + name + "' is reduced into by another operator here",
+                      site->path));
     assign = here;
     if (!within(site->path, request.scope)) continue;
-    if (usesVariable(site->access, depthOf(request.scope))) {
-      return refuse("move.shape", "'" + name + "' is indexed by the scope's variable already",
-                    site->path);
-    }
+    DOJO_NEEDS(!usesVariable(site->access, depthOf(request.scope)),
+               refuse("move.shape", "'" + name + "' is indexed by the scope's variable already",
+                      site->path));
     updates.push_back(site);
     if (site->touch == ir::Touch::read) reads.push_back(site);
   }
@@ -170,11 +167,10 @@ Result<PartialPlan> planPartials(const ir::Accesses& accesses, const PartialRequ
     }
     elements *= side.size;
   }
-  if (!initialised(accesses, around(request), request.around.back(), plan.region, reads)) {
-    return refuse("move.unwritten",
-                  "combining would read elements of '" + name + "' that may have no value yet",
-                  request.around);
-  }
+  DOJO_NEEDS(initialised(accesses, around(request), request.around.back(), plan.region, reads),
+             refuse("move.unwritten",
+                    "combining would read elements of '" + name + "' that may have no value yet",
+                    request.around));
   return plan;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/partials.h"
@@ -76,12 +77,11 @@ y[] = 0
     if (!plan) return plan.error();
     const bool exact = plan->assign == ir::Assign::max || plan->assign == ir::Assign::min ||
                        !ir::isFloat(state.program().buffer(request->accumulator).dtype);
-    if (!exact && state.reachesDecision(request->accumulator)) {
-      return refuse("move.numbers",
-                    "the sum decides a comparison or becomes an integer: its rounding may not "
-                    "change",
-                    request->scope);
-    }
+    DOJO_NEEDS(exact || !state.reachesDecision(request->accumulator),
+               refuse("move.numbers",
+                      "the sum decides a comparison or becomes an integer: its rounding may not "
+                      "change",
+                      request->scope));
     return {};
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/print.h"
+#include "moves/clause.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/flow.h"
 
@@ -36,24 +37,31 @@ std::optional<Producer> producerFor(const State& state, const ir::Path& consumer
   const ir::Node& user = *ir::find(program, consumer);
   const ir::Path place = sibling(consumer, -1);
   const ir::Node& maker = *ir::find(program, place);
-  if (!user.isLeaf() || !maker.isLeaf() || !(user.guard == maker.guard)) return std::nullopt;
+  if (!user.isLeaf() || !maker.isLeaf()) return std::nullopt;
+  if (!DOJO_CLAUSE(user.guard == maker.guard)) return std::nullopt;
   const ir::Leaf& leaf = maker.leaf();
   const ir::Buffer& buffer = program.buffer(leaf.dst.buffer);
-  if (leaf.isReduction() || buffer.isArgument()) return std::nullopt;
-  if (buffer.dtype != program.buffer(user.leaf().dst.buffer).dtype) return std::nullopt;
-  if (user.leaf().dst.buffer == leaf.dst.buffer) return std::nullopt;
+  if (!DOJO_CLAUSE(!leaf.isReduction()) || !DOJO_CLAUSE(!buffer.isArgument())) {
+    return std::nullopt;
+  }
+  if (!DOJO_CLAUSE(buffer.dtype == program.buffer(user.leaf().dst.buffer).dtype)) {
+    return std::nullopt;
+  }
+  if (!DOJO_CLAUSE(user.leaf().dst.buffer != leaf.dst.buffer)) return std::nullopt;
   Producer out{place, &leaf, 0, false};
   int uses = 0;
   for (std::size_t i = 0; i < user.leaf().operands.size(); ++i) {
     const auto* access = std::get_if<ir::Access>(&user.leaf().operands[i]);
     if (access == nullptr || access->buffer != leaf.dst.buffer) continue;
-    if (!(*access == leaf.dst)) return std::nullopt;
+    if (!DOJO_CLAUSE(*access == leaf.dst)) return std::nullopt;
     out.operand = i;
     ++uses;
   }
-  if (uses != 1) return std::nullopt;
+  if (!DOJO_CLAUSE(uses == 1)) return std::nullopt;
   out.remains = state.accesses().of(leaf.dst.buffer).size() > 2;
-  if (out.remains && !seenBy(state, place, consumer, leaf.dst.buffer)) return std::nullopt;
+  if (out.remains && !DOJO_CLAUSE(seenBy(state, place, consumer, leaf.dst.buffer))) {
+    return std::nullopt;
+  }
   return out;
 }
 

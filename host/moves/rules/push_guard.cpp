@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/flow.h"
 #include "moves/rules/guards.h"
@@ -47,9 +48,7 @@ inout y f32 [8, 64]
     if (!place.node->isScope()) return;
     const ir::Guard& guard = place.node->guard;
     for (std::size_t i = 0; i < guard.size(); ++i) {
-      if (guarding(place.node->scope().body, guard[i]) < 0) {
-        out.push_back({place.path, static_cast<std::int64_t>(i)});
-      }
+      out.push_back({place.path, static_cast<std::int64_t>(i)});
     }
   }
 
@@ -60,7 +59,7 @@ inout y f32 [8, 64]
     if (!term) return term.error();
     const ir::Visit& visit = *state.visit(place);
     const ir::Scope& scope = visit.node->scope();
-    if (const int k = guarding(scope.body, *term); k >= 0) {
+    if (const int k = guarding(scope.body, *term); !DOJO_CLAUSE(k < 0)) {
       return refuse("move.guard", "the node guards the same expression already", child(place, k));
     }
     if (scope.extent.isConstant()) return {};
@@ -75,7 +74,7 @@ inout y f32 [8, 64]
       }
       return true;
     };
-    if (stays(scope.extent.range->first) && stays(scope.extent.range->last)) return {};
+    if (DOJO_CLAUSE(stays(scope.extent.range->first) && stays(scope.extent.range->last))) return {};
     return refuse("move.bounds", "the extent would be read out of bounds without the term", place);
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/flow.h"
@@ -16,15 +17,16 @@ bool invariantIn(const State& state, const ir::Site& divisor, const ir::Path& sc
   const int depth = depthOf(scope);
   for (const ir::Index& index : divisor.access.indices) {
     const auto& terms = index.affine.terms();
-    if (index.isGather() || (!terms.empty() && terms.back().var >= depth)) return false;
+    if (index.isGather()) return false;
+    if (!DOJO_CLAUSE(terms.empty() || terms.back().var < depth)) return false;
   }
-  if (!runsAlways(state.program(), divisor, depth)) return false;
+  if (!DOJO_CLAUSE(runsAlways(state.program(), divisor, depth))) return false;
   const std::vector<ir::Relation> same = ir::equalThen(depth, {});
   const std::vector<const ir::Site*> inside = state.accesses().below(scope);
-  return std::none_of(inside.begin(), inside.end(), [&](const ir::Site* site) {
+  return DOJO_CLAUSE(std::none_of(inside.begin(), inside.end(), [&](const ir::Site* site) {
     return site->touch == ir::Touch::write && site->access.buffer == divisor.access.buffer &&
            ir::meet(state.accesses(), *site, divisor, same) != ir::Answer::no;
-  });
+  }));
 }
 
 }  // namespace
@@ -37,15 +39,13 @@ Result<ReciprocalPlan> planReciprocal(const State& state, const ir::Path& leaf) 
     return refuse("move.shape", "a leaf `y = x / s` was expected, s an element", leaf);
   }
   const ir::BufferId dst = node.leaf().dst.buffer;
-  if (!ir::isFloat(state.program().buffer(dst).dtype)) {
-    return refuse("move.shape", "only floats are divided by multiplying", leaf);
-  }
-  if (state.reachesDecision(dst)) {
-    return refuse("move.numbers",
-                  "the quotient decides a comparison or becomes an integer: its rounding may not "
-                  "change",
-                  leaf);
-  }
+  DOJO_NEEDS(ir::isFloat(state.program().buffer(dst).dtype),
+             refuse("move.shape", "only floats are divided by multiplying", leaf));
+  DOJO_NEEDS(!state.reachesDecision(dst),
+             refuse("move.numbers",
+                    "the quotient decides a comparison or becomes an integer: its rounding may not "
+                    "change",
+                    leaf));
   const auto& access = std::get<ir::Access>(node.leaf().operands[1]);
   const std::vector<const ir::Site*> sites = state.accesses().below(leaf);
   const auto divisor = std::find_if(sites.begin(), sites.end(), [&](const ir::Site* site) {

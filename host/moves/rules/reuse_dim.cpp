@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/print.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/flow.h"
@@ -71,13 +72,12 @@ tmp t f32 [~64]
                                           std::to_string(dim.extent));
     }
     const ir::Site* harmed = foldHarms(state.accesses(), id, static_cast<int>(d), fold);
-    if (harmed != nullptr) {
-      return refuse("move.dependence",
-                    "the value read here may be overwritten before: its storage would be shared "
-                    "with other indices of '" +
-                        buffer.name + "'",
-                    harmed->path);
-    }
+    DOJO_NEEDS(harmed == nullptr,
+               refuse("move.dependence",
+                      "the value read here may be overwritten before: its storage would be shared "
+                      "with other indices of '" +
+                          buffer.name + "'",
+                      harmed->path));
     return {};
   }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/invariant.h"
 #include "moves/rules/sizes.h"
@@ -84,9 +85,8 @@ tmp s f32 [8]
     }
     if (Status status = needsDepth(place, height(node) + 1); !status) return status;
     for (const ir::GuardTerm& term : into.guard) {
-      if (!has(node.guard, term)) {
-        return refuse("move.guard", "the scope has a guard that the node does not have", scope);
-      }
+      DOJO_NEEDS(has(node.guard, term),
+                 refuse("move.guard", "the scope has a guard that the node does not have", scope));
     }
     return proveInvariant(state, place, scope, static_cast<int>(k));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 
+#include "moves/clause.h"
 #include "moves/coverage.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
@@ -78,9 +79,8 @@ tmp t0 f32 [~20] @register
     if (inside == 0 || inside == sites.size()) {
       return refuse("move.shape", "'" + name + "' isn't used both here and elsewhere", place);
     }
-    if (!localTo(state.accesses(), id, {block})) {
-      return refuse("move.dependence", "a value of '" + name + "' may go in or out here", place);
-    }
+    DOJO_NEEDS(localTo(state.accesses(), id, {block}),
+               refuse("move.dependence", "a value of '" + name + "' may go in or out here", place));
     Result<std::string> fresh = newName(state.program(), args, 2);
     return fresh ? Status() : fresh.error();
   }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/sizes.h"
 
@@ -46,7 +47,7 @@ out y f32 [64]
     if (!place.node->isScope() || !place.node->scope().extent.isConstant()) return;
     const std::int64_t n = place.node->scope().extent.count;
     for (const std::int64_t f : factors(state.target())) {
-      if (f < n && n % f == 0) out.push_back({place.path, f});
+      if (f < n) out.push_back({place.path, f});
     }
   }
 
@@ -56,10 +57,10 @@ out y f32 [64]
     if (Status status = needsConstantExtent(state, place); !status) return status;
     const ir::Node& node = *state.visit(place)->node;
     const std::int64_t n = node.scope().extent.count;
-    if (f < 1 || n % f != 0) {
-      return refuse("move.extent",
-                    std::to_string(f) + " does not divide the extent " + std::to_string(n), place);
-    }
+    DOJO_NEEDS(
+        f >= 1 && n % f == 0,
+        refuse("move.extent",
+               std::to_string(f) + " does not divide the extent " + std::to_string(n), place));
     if (Status status = needsUnmapped(state, place); !status) return status;
     return needsDepth(place, height(node) + 1);
   }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/order.h"
 #include "moves/rule.h"
 
@@ -66,15 +67,14 @@ inout s f32 [64]
     }
     const int depth = depthOf(place);
     const ir::Node& inner = outer.scope().body.front();
-    if (headMentions(inner, depth)) {
-      return refuse("move.shape", "the inner scope depends on the variable of the outer one",
-                    innerPlace);
-    }
+    DOJO_NEEDS(!headMentions(inner, depth),
+               refuse("move.shape", "the inner scope depends on the variable of the outer one",
+                      innerPlace));
     const auto sites = state.accesses().below(place);
     const auto reversal = findReversal(
         state, sites, sites, ir::equalThen(depth, {ir::Relation::less, ir::Relation::greater}),
         {iteration(state.program(), innerPlace)});
-    if (reversal) return dependenceError(state, *reversal, place);
+    DOJO_NEEDS(!reversal, dependenceError(state, *reversal, place));
     return {};
   }
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "moves/arguments.h"
+#include "moves/clause.h"
 #include "moves/order.h"
 #include "moves/rule.h"
 
@@ -60,7 +61,7 @@ out z f32 [64]
     const auto reversal =
         findReversal(state, state.accesses().below(place), state.accesses().below(nextPlace),
                      ir::equalThen(depthOf(place), {}), {execution(place), execution(nextPlace)});
-    if (reversal) return dependenceError(state, *reversal, place);
+    DOJO_NEEDS(!reversal, dependenceError(state, *reversal, place));
     return {};
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/canonical.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/producer.h"
@@ -50,10 +51,9 @@ tmp t0 f32 [~64] @register
     const ir::Path& place = placeArg(args, 0);
     const ir::Node& node = *ir::find(state.program(), place);
     if (!node.isLeaf()) return refuse("move.shape", "a leaf was expected, not a scope", place);
-    if (node.leaf().assign == ir::Assign::fma) {
-      return refuse("move.shape", "a contracted product is not rounded by itself: expand_fma first",
-                    place);
-    }
+    DOJO_NEEDS(node.leaf().assign != ir::Assign::fma,
+               refuse("move.shape",
+                      "a contracted product is not rounded by itself: expand_fma first", place));
     if (args.size() == 1 && !state.target().offersLocation("register")) {
       return refuse("move.location", "the target has no registers for a new value", place);
     }

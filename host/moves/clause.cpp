@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "moves/clause.h"
+
+#ifdef DOJO_MUTANTS
+#include <cstring>
+#include <map>
+#include <memory>
+
+namespace dojo::moves {
+
+namespace {
+
+struct Registry {
+  std::map<std::string, std::unique_ptr<Clause>> clauses;
+  std::vector<Clause*> reached;
+  std::string dropped;
+};
+
+Registry& registry() {
+  static Registry registry;
+  return registry;
+}
+
+}  // namespace
+
+std::string Clause::where() const {
+  const char* name = std::strrchr(file, '/');
+  return std::string(name == nullptr ? file : name + 1) + ":" + std::to_string(line);
+}
+
+const std::vector<Clause*>& reachedClauses() { return registry().reached; }
+
+void dropClause(const std::string& where) {
+  registry().dropped = where;
+  for (Clause* clause : registry().reached) clause->dropped = clause->where() == where;
+}
+
+const Clause& enterClause(const char* file, int line, const char* text) {
+  Registry& all = registry();
+  auto clause = std::make_unique<Clause>(Clause{file, line, text});
+  // Several clauses of one line, and what is instantiated several times, are one here.
+  auto& entry = all.clauses[clause->where() + text];
+  if (!entry) {
+    clause->dropped = clause->where() == all.dropped;
+    all.reached.push_back(clause.get());
+    entry = std::move(clause);
+  }
+  return *entry;
+}
+
+}  // namespace dojo::moves
+#endif
