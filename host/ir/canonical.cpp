@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstddef>
 #include <iterator>
+#include <map>
 
 #include "ir/affine.h"
 #include "ir/numeric.h"
@@ -60,6 +61,36 @@ struct BufferOrder {
   }
 };
 
+/// For each buffer the first of those that share its storage.
+std::vector<BufferId> rootsOf(const Program& program) {
+  std::vector<BufferId> roots;
+  for (std::size_t id = 0; id < program.buffers.size(); ++id) {
+    roots.push_back(static_cast<BufferId>(id));
+  }
+  const auto rootOf = [&](BufferId id) {
+    while (roots[static_cast<std::size_t>(id)] != id) id = roots[static_cast<std::size_t>(id)];
+    return id;
+  };
+  for (std::size_t id = 0; id < program.buffers.size(); ++id) {
+    if (program.buffers[id].shares < 0) continue;
+    const BufferId a = rootOf(static_cast<BufferId>(id));
+    const BufferId b = rootOf(program.buffers[id].shares);
+    roots[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+  }
+  for (BufferId& root : roots) root = rootOf(root);
+  return roots;
+}
+
+/// The tmps of one storage name the first declared. `roots` says for each which storage it is in,
+/// by any buffer of it, also one that is gone.
+void orderSharing(Program& program, const std::vector<BufferId>& roots) {
+  std::map<BufferId, BufferId> firsts;
+  for (std::size_t id = 0; id < program.buffers.size(); ++id) {
+    const auto [first, fresh] = firsts.emplace(roots[id], static_cast<BufferId>(id));
+    program.buffers[id].shares = fresh ? -1 : first->second;
+  }
+}
+
 /// Arguments by role, then tmps by first write, then tmps that are only read, by first mention.
 void orderBuffers(Program& program) {
   const std::size_t count = program.buffers.size();
@@ -79,9 +110,14 @@ void orderBuffers(Program& program) {
     if (isTmp(id) && !order.isWritten[static_cast<std::size_t>(id)]) chosen.push_back(id);
   }
 
+  std::vector<BufferId> roots;
+  if (program.hasSharing()) roots = rootsOf(program);
   bool same = chosen.size() == count;
   for (std::size_t i = 0; same && i < count; ++i) same = chosen[i] == static_cast<BufferId>(i);
-  if (same) return;
+  if (same) {
+    if (!roots.empty()) orderSharing(program, roots);
+    return;
+  }
 
   std::vector<BufferId> renamed(count, -1);
   std::vector<Buffer> buffers;
@@ -91,6 +127,11 @@ void orderBuffers(Program& program) {
     buffers.push_back(std::move(program.buffer(id)));
   }
   program.buffers = std::move(buffers);
+  if (!roots.empty()) {
+    std::vector<BufferId> ordered;
+    for (const BufferId id : chosen) ordered.push_back(roots[static_cast<std::size_t>(id)]);
+    orderSharing(program, ordered);
+  }
   const auto rename = [&](BufferId id) { return renamed[static_cast<std::size_t>(id)]; };
   for (Node& node : program.body) renameBuffers(node, rename);
 }

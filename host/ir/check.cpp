@@ -86,7 +86,7 @@ Status gatherBounds(const Accesses& accesses, const Site& site, const Index& ind
                   dim, buffer.name, values.name, values.values->lo, values.values->hi, extent));
 }
 
-/// The sites of one buffer below a concurrent scope, pair by pair.
+/// The sites of one storage below a concurrent scope, pair by pair.
 class MappingCheck {
  public:
   MappingCheck(const Accesses& accesses, const Visit& scope)
@@ -109,29 +109,27 @@ class MappingCheck {
     std::erase_if(inside, [&](const Site* site) {
       return site->enclosing.size() <= scope_.enclosing.size();  // Its own extent.
     });
-    std::stable_sort(inside.begin(), inside.end(), [](const Site* a, const Site* b) {
-      return a->access.buffer < b->access.buffer;
-    });
+    const auto storage = [&](const Site* site) { return program_.storageOf(site->access.buffer); };
+    std::stable_sort(inside.begin(), inside.end(),
+                     [&](const Site* a, const Site* b) { return storage(a) < storage(b); });
     for (auto first = inside.begin(); first != inside.end();) {
-      const BufferId buffer = (*first)->access.buffer;
-      const auto last = std::find_if(
-          first, inside.end(), [&](const Site* site) { return site->access.buffer != buffer; });
-      if (Status status = sameBuffer({first, last}, pairs); !status) return status;
+      const BufferId here = storage(*first);
+      const auto last = std::find_if(first, inside.end(),
+                                     [&](const Site* site) { return storage(site) != here; });
+      if (Status status = sameStorage({first, last}, pairs); !status) return status;
       first = last;
     }
     return {};
   }
 
  private:
-  [[nodiscard]] Status sameBuffer(const std::vector<const Site*>& sites,
-                                  std::int64_t& pairs) const {
-    if (std::none_of(sites.begin(), sites.end(),
-                     [](const Site* site) { return site->touch == Touch::write; })) {
-      return {};
-    }
+  [[nodiscard]] Status sameStorage(const std::vector<const Site*>& sites,
+                                   std::int64_t& pairs) const {
+    const auto writes = [](const Site* site) { return site->touch == Touch::write; };
+    if (std::none_of(sites.begin(), sites.end(), writes)) return {};
     for (std::size_t i = 0; i < sites.size(); ++i) {
       for (std::size_t j = i; j < sites.size(); ++j) {
-        if (!mayConflict(*sites[i], *sites[j])) continue;
+        if (!writes(sites[i]) && !writes(sites[j])) continue;
         if (--pairs < 0) return refuse(*sites[i], *sites[j], Answer::unknown);
         const Answer answer = meet(accesses_, *sites[i], *sites[j], otherIteration_);
         if (answer == Answer::no) continue;
@@ -154,7 +152,10 @@ class MappingCheck {
   }
 
   [[nodiscard]] Error refuse(const Site& a, const Site& b, Answer answer) const {
-    const std::string& buffer = program_.buffer(a.access.buffer).name;
+    std::string buffer = program_.buffer(a.access.buffer).name;
+    if (a.access.buffer != b.access.buffer) {
+      buffer += " and " + program_.buffer(b.access.buffer).name + ", which share storage";
+    }
     const std::string scope = printLine(program_, *scope_.node);
     if (answer == Answer::unknown) {
       return errorAt(

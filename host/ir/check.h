@@ -12,7 +12,8 @@ namespace dojo::ir {
 /// Structure (ids, ranks, dtypes, operand conversions, roles: `in` is never written, gathers on
 /// right sides through read-only index buffers that declare their values, depth), then
 ///   1. every index is within its dim on every execution,
-///   2. every element of a tmp or out is written before it is read,
+///   2. every element of a tmp or out is written before it is read, and since then no other buffer
+///      that shares its storage has been written there,
 ///   3. every element of every out has been written at the end,
 ///   4. concurrent scopes carry no dependence other than reductions that the mapping handles.
 /// Sound always; exact for affine programs within a budget. What can't be decided is refused with
@@ -27,5 +28,9 @@ namespace dojo::ir {
 /// handles reductions whose accumulator is touched by nothing else inside the scope; `parallel`
 /// handles none.
 [[nodiscard]] Status checkMappings(const Accesses& accesses);
+
+/// Rule 2 as far as tmps lose values to others that share their storage: what each move re-proves
+/// on its result. At once without such tmps. Needs rules 1 and 4.
+[[nodiscard]] Status checkSharing(const Accesses& accesses);
 
 }  // namespace dojo::ir

@@ -68,6 +68,7 @@ class Solver {
     ranges();
     equate();
     carriedOrder();
+    afterOrder();
     guards();
     matchDataDependent();
     if (out_.kind != Cover::Kind::unknown && !out_.never) solveEquations();
@@ -112,6 +113,19 @@ class Solver {
     earlier.add(placeholder(depth), -1);
     // Which iteration of a data-dependent scope is its first isn't known.
     if (!write_.site->enclosing[depth]->scope().extent.isConstant()) giveUp();
+  }
+
+  void afterOrder() {
+    if (writes_.after == nullptr) return;
+    const auto difference = [&](std::vector<Sum>& out, int depth) -> Sum& {
+      Sum& sum = out.emplace_back();
+      sum.add(write_.variable(depth), 1);
+      sum.add(writes_.after->variable(depth), -1);
+      tidy(sum);
+      return sum;
+    };
+    for (int k = 0; k < writes_.afterShared; ++k) difference(equations_, k);
+    if (writes_.afterCarried) difference(inequalities_, writes_.afterShared).constant -= 1;
   }
 
   void guards() {

@@ -17,6 +17,12 @@ struct EarlierWrites {
   const Site* write = nullptr;
   int shared = 0;
   bool carried = false;
+  /// Given: they also come after this execution of another site. They agree with it in the
+  /// variables of depths < `afterShared`, and (`afterCarried`) are from a later iteration at that
+  /// depth.
+  const Instance* after = nullptr;
+  int afterShared = 0;
+  bool afterCarried = false;
 };
 
 /// What is read: an execution of a site, or, at the end of the program, any element of an out.

@@ -11,7 +11,8 @@ namespace dojo::ir {
 
 namespace {
 
-/// Executes the program, knowing of each element only whether it has been written.
+/// Executes the program, knowing of each element of storage only as which buffer it has been
+/// written.
 class Marking {
  public:
   Marking(const Accesses& accesses, std::int64_t budget)
@@ -19,10 +20,11 @@ class Marking {
     written_.resize(program_.buffers.size());
     for (std::size_t id = 0; id < program_.buffers.size(); ++id) {
       const Buffer& buffer = program_.buffers[id];
-      if (!tracked(buffer)) continue;
-      storage_ += buffer.storageElements();
+      if (!tracked(buffer) || buffer.shares >= 0) continue;
+      const std::int64_t elements = program_.storageElements(static_cast<BufferId>(id));
+      storage_ += elements;
       if (storage_ > budget) return;
-      written_[id].assign(static_cast<std::size_t>(buffer.storageElements()), false);
+      written_[id].assign(static_cast<std::size_t>(elements), kUnwritten);
     }
   }
 
@@ -37,6 +39,8 @@ class Marking {
   }
 
  private:
+  static constexpr BufferId kUnwritten = -1;
+
   [[nodiscard]] static bool tracked(const Buffer& buffer) {
     return buffer.role == Role::tmp || buffer.role == Role::out;
   }
@@ -85,7 +89,7 @@ class Marking {
       if (depths.empty() || depths.back() != depth) continue;
       const Path& use = accesses_.of(static_cast<BufferId>(id)).front()->path;
       if (!std::equal(path_.begin(), path_.end(), use.begin())) continue;
-      std::fill(written_[id].begin(), written_[id].end(), false);
+      std::fill(written_[id].begin(), written_[id].end(), kUnwritten);
     }
   }
 
@@ -114,13 +118,21 @@ class Marking {
       }
       elements_.erase(elements_.begin(), elements_.begin() + static_cast<std::ptrdiff_t>(count));
     }
+    std::vector<BufferId>& written =
+        written_[static_cast<std::size_t>(program_.storageOf(access.buffer))];
     for (const std::int64_t element : elements_) {
+      BufferId& as = written[static_cast<std::size_t>(element)];
       if (how == Touch::write) {
-        written_[id][static_cast<std::size_t>(element)] = true;
-      } else if (!written_[id][static_cast<std::size_t>(element)]) {
-        error_ = errorAt(program_, path_, "check.unwritten-read",
-                         fmt::format("{} is read before it is written{}",
-                                     printAccess(program_, access), where()));
+        as = access.buffer;
+      } else if (as != access.buffer) {
+        const std::string since = as == kUnwritten ? "before it is written"
+                                                   : fmt::format(
+                                                         "after {} was written to its "
+                                                         "storage",
+                                                         program_.buffer(as).name);
+        error_ =
+            errorAt(program_, path_, "check.unwritten-read",
+                    fmt::format("{} is read {}{}", printAccess(program_, access), since, where()));
         return;
       }
     }
@@ -143,7 +155,7 @@ class Marking {
       for (std::int64_t n = 0; n < buffer.logicalElements(); ++n) {
         std::int64_t at = 0;
         for (std::size_t d = 0; d < index.size(); ++d) at += strides[d] * index[d];
-        if (!written_[id][static_cast<std::size_t>(at)]) {
+        if (written_[id][static_cast<std::size_t>(at)] == kUnwritten) {
           return Error{"check.unwritten-out",
                        fmt::format("{}[{}] is never written", buffer.name, fmt::join(index, ", ")),
                        declarationLine(static_cast<BufferId>(id)), ""};
@@ -161,7 +173,7 @@ class Marking {
   const Program& program_;
   std::int64_t budget_;
   std::int64_t storage_ = 0;
-  std::vector<std::vector<bool>> written_;
+  std::vector<std::vector<BufferId>> written_;  ///< By storage.
   std::vector<std::int64_t> variables_;
   std::vector<std::int64_t> elements_;  ///< That one access may touch.
   Path path_;

@@ -33,7 +33,9 @@ class StructureCheck {
 
   Status run() {
     for (const Buffer& buffer : program_.buffers) {
-      if (auto problem = bufferProblem(buffer)) {
+      auto problem = bufferProblem(buffer);
+      if (!problem && buffer.shares >= 0) problem = sharingProblem(buffer);
+      if (problem) {
         return Error{"check.structure", fmt::format("buffer {} {}", buffer.name, *problem), "", ""};
       }
     }
@@ -72,6 +74,23 @@ class StructureCheck {
     if (buffer.values->monotone && buffer.rank() != 1) {
       return "is monotone, which only a buffer with one dim can be";
     }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<std::string> sharingProblem(const Buffer& buffer) const {
+    if (!known(buffer.shares)) return "shares the storage of a buffer that doesn't exist";
+    const Buffer& other = program_.buffer(buffer.shares);
+    if (buffer.isArgument() || other.isArgument()) return "shares storage, as only tmps can";
+    if (&other >= &buffer || other.shares >= 0) {
+      return fmt::format("shares the storage of {}, which isn't the first in it", other.name);
+    }
+    if (buffer.dtype != other.dtype) {
+      return fmt::format("shares the storage of {}, but not its dtype", other.name);
+    }
+    if (buffer.location != other.location) {
+      return fmt::format("shares the storage of {}, but not its location", other.name);
+    }
+    if (buffer.location == "register") return "shares storage, but is in registers";
     return std::nullopt;
   }
 

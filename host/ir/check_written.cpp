@@ -25,17 +25,22 @@ class Prover {
   explicit Prover(const Accesses& accesses) : accesses_(accesses), program_(accesses.program()) {}
 
   [[nodiscard]] Verdict read(const Site& site) {
-    reading_ = {};
-    reading_.site = &site;
-    reading_.instance.site = &site;
-    system_.clear();
-    addVariables(system_, program_, reading_.instance);
-    addGuards(system_, reading_.instance);
-    for (std::size_t d = 0; d < site.access.indices.size(); ++d) {
-      addIndex(system_, program_, reading_.instance, d, reading_.element.emplace_back());
-    }
+    start(site);
     collectEarlier(site);
     return looks_ < 0 ? Verdict::undecided : prove();
+  }
+
+  /// The read after a write of another buffer to the same storage: is it written again between?
+  [[nodiscard]] Verdict readAfter(const Site& read, const Site& other) {
+    const int shared = sharedDepth(read, other);
+    Verdict verdict = Verdict::written;
+    const auto level = static_cast<std::size_t>(shared);
+    if (other.path[level] < read.path[level]) verdict = readAfter(read, other, shared, false);
+    for (int k = shared - 1; k >= floorOf(read) && verdict == Verdict::written; --k) {
+      // Rule 4 keeps iterations of a concurrent scope apart.
+      if (!isConcurrent(read, k)) verdict = readAfter(read, other, k, true);
+    }
+    return verdict;
   }
 
   /// Every element of an out at the end.
@@ -53,12 +58,69 @@ class Prover {
   }
 
  private:
+  void start(const Site& site) {
+    reading_ = {};
+    reading_.site = &site;
+    reading_.instance.site = &site;
+    system_.clear();
+    addVariables(system_, program_, reading_.instance);
+    addGuards(system_, reading_.instance);
+    for (std::size_t d = 0; d < site.access.indices.size(); ++d) {
+      addIndex(system_, program_, reading_.instance, d, reading_.element.emplace_back());
+    }
+  }
+
+  /// The same for executions of `other` that agree with the read in the variables of depths <
+  /// `shared` and (`carried`) are from an earlier iteration at that depth.
+  [[nodiscard]] Verdict readAfter(const Site& read, const Site& other, int shared, bool carried) {
+    const auto relations = carried ? equalThen(shared, {Relation::less}) : equalThen(shared, {});
+    if (meet(accesses_, other, read, relations) == Answer::no) return Verdict::written;
+    start(read);
+    other_.site = &other;
+    std::copy_n(reading_.instance.variables.begin(), shared, other_.variables.begin());
+    addVariables(system_, program_, other_, shared);
+    addGuards(system_, other_, shared);
+    if (carried) {
+      const int mine = reading_.instance.variable(shared);
+      system_.constrain({{other_.variable(shared), 1}, {mine, -1}}, -System::kInfinity, -1);
+    }
+    if (!addSameStorage(system_, program_, other_, reading_.instance)) return Verdict::written;
+    collectEarlier(read);
+    if (looks_ < 0) return Verdict::undecided;
+    std::vector<EarlierWrites> all = std::move(earlier_);
+    earlier_.clear();
+    for (const EarlierWrites& earlier : all) collectAfter(earlier);
+    return prove();
+  }
+
+  /// Those of the writes that also come after other_.
+  void collectAfter(EarlierWrites writes) {
+    const Site& write = *writes.write;
+    const int shared = sharedDepth(write, *other_.site);
+    const auto level = static_cast<std::size_t>(shared);
+    writes.after = &other_;
+    writes.afterShared = shared;
+    if (other_.site->path[level] < write.path[level]) earlier_.push_back(writes);
+    writes.afterCarried = true;
+    for (int k = shared - 1; k >= floorOf(write); --k) {
+      writes.afterShared = k;
+      if (!isConcurrent(write, k)) earlier_.push_back(writes);
+    }
+  }
+
+  /// Private storage is new in every iteration of the scopes above this depth.
+  [[nodiscard]] int floorOf(const Site& site) const {
+    const std::vector<int>& privates = accesses_.privateDepths(site.access.buffer);
+    return privates.empty() ? 0 : privates.back() + 1;
+  }
+  static bool isConcurrent(const Site& site, int depth) {
+    return site.enclosing[static_cast<std::size_t>(depth)]->scope().mapping.concurrent();
+  }
+
   /// What may have been executed before the read: writes that stand before it, the nearest first,
   /// then those of earlier iterations, innermost scope first.
   void collectEarlier(const Site& read) {
     earlier_.clear();
-    const std::vector<int>& privates = accesses_.privateDepths(read.access.buffer);
-    const int floor = privates.empty() ? 0 : privates.back() + 1;
     const auto& sites = accesses_.of(read.access.buffer);
     looks_ -= static_cast<std::int64_t>(sites.size());
     if (looks_ < 0) return;
@@ -70,9 +132,9 @@ class Prover {
       const auto level = static_cast<std::size_t>(shared);
       if ((*at)->path[level] < read.path[level]) earlier_.push_back({*at, shared, false});
     }
-    for (int k = deepest - 1; k >= floor; --k) {
+    for (int k = deepest - 1; k >= floorOf(read); --k) {
       // Rule 4 leaves no value to take from another iteration of a concurrent scope.
-      if (read.enclosing[static_cast<std::size_t>(k)]->scope().mapping.concurrent()) continue;
+      if (isConcurrent(read, k)) continue;
       for (const Site* site : sites) {
         if (site->touch == Touch::write && sharedDepth(read, *site) > k) {
           earlier_.push_back({site, k, true});
@@ -163,6 +225,7 @@ class Prover {
   const Program& program_;
   System system_;
   Reading reading_;
+  Instance other_;  ///< A write of another buffer in the same storage.
   std::vector<EarlierWrites> earlier_;
   int questions_ = 0;  ///< Left for this read.
   int left_ = kAllQuestions;
@@ -173,7 +236,39 @@ bool mustBeWritten(const Buffer& buffer) {
   return buffer.role == Role::tmp || buffer.role == Role::out;
 }
 
+/// checkSharing() without a last resort; `undecided` is set where one is needed.
+Status sharing(const Accesses& accesses, Prover& prover, bool& undecided) {
+  const Program& program = accesses.program();
+  for (std::size_t id = 0; id < program.buffers.size(); ++id) {
+    for (const BufferId other : program.sharing(static_cast<BufferId>(id))) {
+      if (other == static_cast<BufferId>(id)) continue;
+      for (const Site* read : accesses.of(static_cast<BufferId>(id))) {
+        if (read->touch != Touch::read) continue;
+        for (const Site* write : accesses.of(other)) {
+          if (write->touch != Touch::write) continue;
+          const Verdict verdict = prover.readAfter(*read, *write);
+          undecided = undecided || verdict == Verdict::undecided;
+          if (verdict != Verdict::unwritten) continue;
+          return errorAt(
+              program, read->path, "check.unwritten-read",
+              fmt::format("{} is read after {} may have been written to its storage",
+                          printAccess(program, read->access), printAccess(program, write->access)));
+        }
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+Status checkSharing(const Accesses& accesses) {
+  if (!accesses.program().hasSharing()) return {};
+  Prover prover(accesses);
+  bool undecided = false;
+  if (Status status = sharing(accesses, prover, undecided); !status) return status;
+  return undecided ? checkWrittenByMarking(accesses, kMarkedNodes) : Status();
+}
 
 Status checkWritten(const Accesses& accesses) {
   const Program& program = accesses.program();
@@ -199,8 +294,10 @@ Status checkWritten(const Accesses& accesses) {
                    declarationLine(static_cast<BufferId>(id)), ""};
     }
   }
-  if (!undecided) return {};
-  return checkWrittenByMarking(accesses, kMarkedNodes);
+  if (program.hasSharing()) {
+    if (Status status = sharing(accesses, prover, undecided); !status) return status;
+  }
+  return undecided ? checkWrittenByMarking(accesses, kMarkedNodes) : Status();
 }
 
 }  // namespace dojo::ir

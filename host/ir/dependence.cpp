@@ -98,10 +98,19 @@ Accesses::Accesses(const Program& program) : program_(&program) {
     byBuffer_[static_cast<std::size_t>(site.access.buffer)].push_back(&site);
   }
   privateDepths_.resize(program.buffers.size());
+  const bool sharing = program.hasSharing();
   for (std::size_t id = 0; id < program.buffers.size(); ++id) {
     const Buffer& buffer = program.buffers[id];
     if (buffer.isArgument() || !buffer.isLocal()) continue;
-    privateDepths_[id] = privateDepthsOf(byBuffer_[id]);
+    if (!sharing) {
+      privateDepths_[id] = privateDepthsOf(byBuffer_[id]);
+      continue;
+    }
+    std::vector<const Site*> sites;
+    for (const BufferId other : program.sharing(static_cast<BufferId>(id))) {
+      sites.insert(sites.end(), of(other).begin(), of(other).end());
+    }
+    privateDepths_[id] = privateDepthsOf(sites);
   }
 }
 

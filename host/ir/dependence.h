@@ -2,10 +2,13 @@
 /// \file
 /// Which executions touch the same storage: the questions that moves and the checker ask.
 ///
-/// Storage means after `~`, `512~2` and `pad`. A register or stack buffer whose uses all lie inside
-/// one concurrent scope is private to each iteration of that scope, so two iterations never meet in
-/// it, nor do executions in different iterations of the scopes around that one. A gather may fall
-/// on any element of its dim (within the declared values of the index buffer).
+/// Storage means after `~`, `512~2`, `pad` and `shares`. Moves ask about one buffer at a time, as
+/// though each had an array of its own; that buffers which share one don't lose values to each
+/// other is proved on what comes out (checkMappings, checkSharing of check.h). A register or stack
+/// buffer whose uses all lie inside one concurrent scope is private to each iteration of that
+/// scope, so two iterations never meet in it, nor do executions in different iterations of the
+/// scopes around that one. A gather may fall on any element of its dim (within the declared values
+/// of the index buffer).
 #pragma once
 
 #include <functional>
@@ -42,8 +45,8 @@ class Accesses {
   /// Sites at or below `path` (the empty path: all), a contiguous run of all().
   [[nodiscard]] std::vector<const Site*> below(const Path& path) const;
   [[nodiscard]] const std::vector<const Site*>& of(BufferId buffer) const;
-  /// Depths of the concurrent scopes to whose iterations the buffer is private: those that contain
-  /// all of its uses. Empty for shared storage.
+  /// Depths of the concurrent scopes to whose iterations the buffer's storage is private: those
+  /// that contain all uses of all buffers in it. Empty for storage that iterations share.
   [[nodiscard]] const std::vector<int>& privateDepths(BufferId buffer) const;
 
  private:
@@ -64,7 +67,7 @@ enum class Relation : std::uint8_t { equal, less, greater, different, any };
 [[nodiscard]] Answer meet(const Accesses& accesses, const Site& a, const Site& b,
                           const std::vector<Relation>& relations);
 
-/// Pairs of sites that matter: the same buffer, and at least one writes.
+/// Pairs of sites that matter to moves: the same buffer, and at least one writes.
 [[nodiscard]] bool mayConflict(const Site& a, const Site& b);
 
 /// True where some pair (one site of `first`, one of `second`, at least one writing) may meet

@@ -23,7 +23,7 @@ class Question {
   [[nodiscard]] Answer ask(const std::vector<Relation>& relations) {
     system_->clear();
     relate(relations);
-    if (system_->refuted() || !sameStorage()) return Answer::no;
+    if (system_->refuted() || !addSameStorage(*system_, *program_, a_, b_)) return Answer::no;
     addGuards(*system_, a_);
     if (a_.site != b_.site || !sameVariables()) addGuards(*system_, b_);
     if (system_->refuted()) return Answer::no;
@@ -69,25 +69,6 @@ class Question {
     const auto count = static_cast<std::ptrdiff_t>(depthOf(a_));
     return depthOf(a_) == depthOf(b_) &&
            std::equal(a_.variables.begin(), a_.variables.begin() + count, b_.variables.begin());
-  }
-
-  /// The constraints under which both fall on one element. False where they can't.
-  [[nodiscard]] bool sameStorage() {
-    const Buffer& buffer = program_->buffer(a_.site->access.buffer);
-    for (std::size_t d = 0; d < buffer.dims.size(); ++d) {
-      const Dim& dim = buffer.dims[d];
-      if (dim.fold == 1) continue;
-      difference_.clear();
-      addIndex(*system_, *program_, a_, d, difference_);
-      addIndex(*system_, *program_, b_, d, difference_, -1);
-      if (dim.fold > 1 && dim.fold < dim.extent) {
-        const std::int64_t turns = (dim.extent - 1) / dim.fold;
-        difference_.add(system_->variable(-turns, turns), dim.fold);
-      }
-      difference_.equals(*system_, 0);
-      if (system_->refuted()) return false;
-    }
-    return true;
   }
 
   /// Ranges `row[e]..row[e + 1]` over a monotone buffer don't overlap for different e: the order of
@@ -152,7 +133,8 @@ Answer askBothWays(Question& question, std::vector<Relation>& relations, std::si
 
 Answer meet(const Accesses& accesses, const Site& a, const Site& b,
             const std::vector<Relation>& relations) {
-  if (a.access.buffer != b.access.buffer) return Answer::no;
+  const Program& program = accesses.program();
+  if (program.storageOf(a.access.buffer) != program.storageOf(b.access.buffer)) return Answer::no;
   thread_local System system;
   thread_local std::vector<Relation> actual;
   actual = relations;

@@ -70,4 +70,62 @@ void addIndex(System& system, const Program& program, const Instance& instance, 
   out.add(value, factor);
 }
 
+namespace {
+
+/// Indices that say the same in both buffers fall on the same element.
+bool sameLayout(const Buffer& a, const Buffer& b) {
+  return std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), b.dims.end(),
+                    [](const Dim& x, const Dim& y) {
+                      return x.fold == y.fold && x.stored() + x.pad == y.stored() + y.pad;
+                    });
+}
+
+/// The offset of an access in its storage.
+Sum offsetOf(System& system, const Program& program, const Instance& instance) {
+  const Buffer& buffer = program.buffer(instance.site->access.buffer);
+  const std::vector<std::int64_t> strides = buffer.strides();
+  Sum out;
+  for (std::size_t d = 0; d < buffer.dims.size(); ++d) {
+    const Dim& dim = buffer.dims[d];
+    if (dim.fold == 1) continue;
+    Sum index;
+    addIndex(system, program, instance, d, index);
+    if (dim.fold > 1 && dim.fold < dim.extent) {
+      index.add(system.variable(0, (dim.extent - 1) / dim.fold), -dim.fold);
+      index.constrain(system, 0, dim.fold - 1);
+    }
+    out.add(index, strides[d]);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool addSameStorage(System& system, const Program& program, const Instance& a, const Instance& b) {
+  const Buffer& first = program.buffer(a.site->access.buffer);
+  const Buffer& second = program.buffer(b.site->access.buffer);
+  thread_local Sum difference;
+  if (!sameLayout(first, second)) {
+    difference = offsetOf(system, program, a);
+    difference.add(offsetOf(system, program, b), -1);
+    difference.equals(system, 0);
+    return !system.refuted();
+  }
+  for (std::size_t d = 0; d < first.dims.size(); ++d) {
+    const Dim& dim = first.dims[d];
+    if (dim.fold == 1) continue;
+    difference.clear();
+    addIndex(system, program, a, d, difference);
+    addIndex(system, program, b, d, difference, -1);
+    if (const std::int64_t extent = std::max(dim.extent, second.dims[d].extent);
+        dim.fold > 1 && dim.fold < extent) {
+      const std::int64_t turns = (extent - 1) / dim.fold;
+      difference.add(system.variable(-turns, turns), dim.fold);
+    }
+    difference.equals(system, 0);
+    if (system.refuted()) return false;
+  }
+  return true;
+}
+
 }  // namespace dojo::ir

@@ -47,4 +47,9 @@ void addGuards(System& system, const Instance& instance, int from = 0);
 void addIndex(System& system, const Program& program, const Instance& instance, std::size_t dim,
               Sum& out, std::int64_t factor = 1);
 
+/// The constraints under which both fall on one element of the storage that their buffers are in.
+/// False where they can't.
+[[nodiscard]] bool addSameStorage(System& system, const Program& program, const Instance& a,
+                                  const Instance& b);
+
 }  // namespace dojo::ir

@@ -62,8 +62,9 @@ struct InterpretOptions {
 /// n terms in any order (nothing where no order needs rounding), the allowed ULPs of functions, the
 /// smallest subnormal. Integers that no uncertain comparison or cast decides have bound 0. Returns
 /// one array for each argument, empty for `in`, in storage order (unused elements have an infinite
-/// bound). Expects a valid program (check.h); of reads of unwritten elements it makes infinite
-/// bounds. Errors: as interpret(), but for "interpret.unwritten*" and "interpret.budget".
+/// bound). Expects a valid program (check.h), in which tmps that share storage may as well have
+/// their own; of reads of unwritten elements it makes infinite bounds. Errors: as interpret(), but
+/// for "interpret.unwritten*" and "interpret.budget".
 [[nodiscard]] Result<std::vector<std::vector<Bounded>>> reference(
     const Program& program, const std::vector<Tensor>& arguments);
 

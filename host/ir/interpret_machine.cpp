@@ -95,10 +95,10 @@ bool Machine::locate(const AccessPlan& access, Thread& thread, int lane, Place& 
     offset += (index.fold > 1 ? value % index.fold : value) * index.stride;
   }
   const std::size_t row = static_cast<std::size_t>(lane) * program_.buffers.size();
-  const int store = thread.stores[row + static_cast<std::size_t>(access.buffer)];
+  const int store = thread.stores[row + static_cast<std::size_t>(access.storage)];
   out.store = &stores_[static_cast<std::size_t>(store)];
   out.offset = static_cast<std::size_t>(offset);
-  out.logical = access.folded ? logical : 0;
+  out.held = access.tag + (access.folded ? logical : 0);
   return true;
 }
 
@@ -106,12 +106,17 @@ bool Machine::read(const AccessPlan& access, Thread& thread, int lane, Number& o
   Place place;
   if (!locate(access, thread, lane, place)) return false;
   const std::int64_t holds = place.store->holds[place.offset];
-  if (holds != place.logical && holds != kAnything) {
-    const std::string element = "an element of " + program_.buffer(access.buffer).name;
-    fail(*current_, "interpret.unwritten",
-         holds == kUnwritten
-             ? element + " is read before it is written"
-             : element + " is read after another element was written to its storage");
+  if (holds != place.held && holds != kAnything) {
+    std::string problem = "an element of " + program_.buffer(access.buffer).name + " is read ";
+    if (holds == kUnwritten) {
+      problem += "before it is written";
+    } else {
+      const auto other = static_cast<BufferId>(holds / kMaxElements) + access.storage;
+      const bool same = other == access.buffer;
+      problem += "after " + (same ? "another element" : program_.buffer(other).name) +
+                 " was written to its storage";
+    }
+    fail(*current_, "interpret.unwritten", std::move(problem));
     return false;
   }
   out = place.store->cells[place.offset];
@@ -186,7 +191,7 @@ bool Machine::write(const NodePlan& node, Thread& thread, int lane, const Number
   Place place;
   if (!locate(node.dst, thread, lane, place)) return false;
   place.store->cells[place.offset] = value;
-  place.store->holds[place.offset] = place.logical;
+  place.store->holds[place.offset] = place.held;
   return true;
 }
 
@@ -224,7 +229,8 @@ int Machine::takeStore(BufferId buffer) {
   int id = static_cast<int>(stores_.size());
   if (free.empty()) {
     Store& store = stores_.emplace_back();
-    const auto size = static_cast<std::size_t>(program_.buffer(buffer).storageElements());
+    const bool own = program_.storageOf(buffer) == buffer;
+    const auto size = static_cast<std::size_t>(own ? program_.storageElements(buffer) : 0);
     store.cells.resize(size);
     store.holds.resize(size);
   } else {

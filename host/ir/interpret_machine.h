@@ -6,8 +6,8 @@
 /// multiplies the lanes: each leaf is then read by all lanes before any of them writes, and they
 /// write in random order. Other concurrent scopes become threads; the next leaf is always that of
 /// a random thread. Private storage is fresh, hence unwritten, at each iteration. A storage element
-/// remembers which logical element it holds, so that a value that `~` or `512~2` has overwritten is
-/// not taken for the one that was meant.
+/// remembers which logical element of which buffer it holds, so that a value that `~`, `512~2` or
+/// shared storage has overwritten is not taken for the one that was meant.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +50,8 @@ class Machine {
   struct IndexPlan;
   struct AccessPlan {
     BufferId buffer = -1;
+    BufferId storage = -1;
+    std::int64_t tag = 0;  ///< Tells buffers in one storage apart.
     bool folded = false;
     std::vector<IndexPlan> indices;
   };
@@ -76,13 +78,13 @@ class Machine {
     // Scopes.
     bool vector = false, concurrent = false;
     AccessPlan first, last;
-    std::vector<BufferId> privates;  ///< Fresh at each iteration.
+    std::vector<BufferId> privates;  ///< Storage that is fresh at each iteration.
     std::vector<NodePlan> body;
   };
   /// One instance of a buffer's storage.
   struct Store {
     std::vector<Number> cells;
-    std::vector<std::int64_t> holds;  ///< Logical element, kUnwritten or kAnything.
+    std::vector<std::int64_t> holds;  ///< Tag + logical element, kUnwritten or kAnything.
   };
   struct Frame {
     const NodePlan* scope = nullptr;
@@ -115,7 +117,7 @@ class Machine {
   struct Place {
     Store* store = nullptr;
     std::size_t offset = 0;
-    std::int64_t logical = 0;
+    std::int64_t held = 0;
   };
 
   [[nodiscard]] AccessPlan plan(const Access& access) const;
@@ -156,7 +158,7 @@ class Machine {
   std::size_t maxDepth_ = 1;
   std::vector<NodePlan> body_;
   std::deque<Store> stores_;
-  std::vector<std::vector<int>> freeStores_;  ///< By buffer.
+  std::vector<std::vector<int>> freeStores_;  ///< By storage.
   std::deque<Thread> threads_;
   std::vector<int> freeThreads_, runnable_;
   std::deque<Group> groups_;

@@ -10,6 +10,8 @@ namespace dojo::ir {
 Machine::AccessPlan Machine::plan(const Access& access) const {
   AccessPlan out;
   out.buffer = access.buffer;
+  out.storage = program_.storageOf(access.buffer);
+  out.tag = (access.buffer - out.storage) * kMaxElements;
   const Buffer& buffer = program_.buffer(access.buffer);
   const std::vector<std::int64_t> strides = buffer.strides();
   DOJO_CHECK(access.indices.size() == buffer.dims.size(), "an access has one index a dim");
@@ -86,7 +88,7 @@ std::vector<Machine::NodePlan> Machine::plan(const std::vector<Node>& nodes, Pat
   return out;
 }
 
-/// A register or stack buffer is private to the innermost concurrent scope around all of its uses.
+/// Register or stack storage is private to the innermost concurrent scope around all of its uses.
 void Machine::findPrivates() {
   std::vector<std::optional<Path>> common(program_.buffers.size());
   const auto use = [&](BufferId id, const Path& place) {
@@ -101,7 +103,9 @@ void Machine::findPrivates() {
   walk(program_, [&](const Visit& visit) {
     // Only scopes strictly around the node count, also for the extent of a scope.
     const Path around(visit.path.begin(), visit.path.end() - 1);
-    forEachAccess(*visit.node, [&](const Access& access, Touch) { use(access.buffer, around); });
+    forEachAccess(*visit.node, [&](const Access& access, Touch) {
+      use(program_.storageOf(access.buffer), around);
+    });
     return true;
   });
   for (std::size_t i = 0; i < common.size(); ++i) {

@@ -15,9 +15,9 @@ namespace dojo::ir {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> kKeywords = {"kernel", "param", "in",     "out",
-                                                        "inout",  "tmp",   "packed", "monotone",
-                                                        "pad",    "if",    "and",    "inf"};
+constexpr std::array<std::string_view, 13> kKeywords = {
+    "kernel", "param",    "in",  "out", "inout", "tmp", "packed",
+    "shares", "monotone", "pad", "if",  "and",   "inf"};
 
 std::optional<Role> roleFromName(const Token& token) {
   for (const Role role : {Role::in, Role::out, Role::inout, Role::tmp}) {
@@ -144,6 +144,7 @@ void Parser::bufferLine(Role role) {
       lexer_.fail("parse.role", word.offset, "only an 'in' buffer of integers declares its values");
     }
   }
+  if (lexer_.accept("shares")) shares(buffer);
   bufferIds_.emplace(buffer.name, static_cast<BufferId>(program_.buffers.size()));
   program_.buffers.push_back(std::move(buffer));
 }
@@ -160,6 +161,33 @@ void Parser::packing(Buffer& buffer) {
               fmt::format("these distances, one a dim, don't make the dims of '{}' one array "
                           "without gaps",
                           buffer.name));
+}
+
+void Parser::shares(Buffer& buffer) {
+  const Token token = lexer_.peek();
+  const auto fail = [&](const std::string& why) { lexer_.fail("parse.shares", token.offset, why); };
+  if (token.kind != Token::Kind::word) lexer_.failExpected("the tmp whose storage is shared");
+  const auto found = bufferIds_.find(std::string(token.text));
+  if (found == bufferIds_.end()) {
+    fail(fmt::format("there is no buffer '{}' above, whose storage '{}' could share", token.text,
+                     buffer.name));
+  }
+  const Buffer& other = program_.buffer(found->second);
+  if (buffer.isArgument() || other.isArgument()) {
+    fail(fmt::format("only tmps share storage, and '{}' is an argument",
+                     buffer.isArgument() ? buffer.name : other.name));
+  }
+  if (buffer.dtype != other.dtype) {
+    fail(fmt::format("'{}' is {} and '{}' {}: only tmps of one dtype share storage", buffer.name,
+                     name(buffer.dtype), other.name, name(other.dtype)));
+  }
+  if (buffer.location != other.location) {
+    fail(fmt::format("'{}' is in {} and '{}' in {}: only tmps in one memory share storage",
+                     buffer.name, buffer.location, other.name, other.location));
+  }
+  if (buffer.location == "register") fail("registers are no storage that two tmps could share");
+  buffer.shares = program_.storageOf(found->second);
+  lexer_.take();
 }
 
 Dim Parser::dim() {

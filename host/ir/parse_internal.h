@@ -78,6 +78,7 @@ class Parser {
   void param();
   void bufferLine(Role role);
   void packing(Buffer& buffer);
+  void shares(Buffer& buffer);
   Dim dim();
   std::optional<ValueRange> valueRangeSuffix();
   std::string newName(std::string_view what);

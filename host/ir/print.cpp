@@ -251,6 +251,13 @@ std::string printDeclaration(const Buffer& buffer) {
   return out;
 }
 
+std::string printDeclaration(const Program& program, BufferId id) {
+  const Buffer& buffer = program.buffer(id);
+  std::string out = printDeclaration(buffer);
+  if (buffer.shares >= 0) out += " shares " + program.buffer(buffer.shares).name;
+  return out;
+}
+
 std::string printLine(const Program& program, const Node& node) {
   std::string out;
   appendLine(out, program, node);
@@ -259,7 +266,9 @@ std::string printLine(const Program& program, const Node& node) {
 
 std::string print(const Program& program) {
   std::string out = "kernel " + program.name + '\n';
-  for (const Buffer& buffer : program.buffers) out += printDeclaration(buffer) + '\n';
+  for (std::size_t id = 0; id < program.buffers.size(); ++id) {
+    out += printDeclaration(program, static_cast<BufferId>(id)) + '\n';
+  }
   out += '\n';
   appendTree(out, program, program.body, 0);
   return out;

@@ -16,8 +16,10 @@ namespace dojo::ir {
 [[nodiscard]] std::string printLine(const Program& program, const Node& node);
 /// The tree alone, each line preceded by its place (`@1.0`), for people who choose places.
 [[nodiscard]] std::string printWithPlaces(const Program& program);
-/// A declaration line: "tmp m f32 [~64] @register".
+/// A declaration line: "tmp m f32 [~64] @register". Of shared storage it says nothing without the
+/// program: "tmp e f32 [64] shares m".
 [[nodiscard]] std::string printDeclaration(const Buffer& buffer);
+[[nodiscard]] std::string printDeclaration(const Program& program, BufferId id);
 [[nodiscard]] std::string printAccess(const Program& program, const Access& access);
 [[nodiscard]] std::string printAffine(const Affine& expr);
 /// "{0} + {1} in [0, 8)"

@@ -295,6 +295,26 @@ std::string Program::freshName() const {
   }
 }
 
+bool Program::hasSharing() const {
+  return std::any_of(buffers.begin(), buffers.end(),
+                     [](const Buffer& buffer) { return buffer.shares >= 0; });
+}
+
+std::vector<BufferId> Program::sharing(BufferId id) const {
+  const BufferId root = storageOf(id);
+  std::vector<BufferId> out;
+  for (BufferId other = 0; other < static_cast<BufferId>(buffers.size()); ++other) {
+    if (storageOf(other) == root) out.push_back(other);
+  }
+  return out;
+}
+
+std::int64_t Program::storageElements(BufferId id) const {
+  std::int64_t most = 0;
+  for (const BufferId each : sharing(id)) most = std::max(most, buffer(each).storageElements());
+  return most;
+}
+
 DType commonType(DType a, DType b) {
   if (convertsExactly(a, b)) return b;
   if (convertsExactly(b, a)) return a;

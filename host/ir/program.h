@@ -115,6 +115,10 @@ struct Buffer {
   /// Empty where the caller's array is the row-major one with these dims.
   std::vector<std::int64_t> packing;
   std::optional<ValueRange> values;
+  /// Of a tmp that has no array of its own, `shares a`: the tmp in whose array it lies, the first
+  /// declared of all that do. Each begins at its start, and what is written as one of them takes
+  /// away what another held there. -1: none.
+  BufferId shares = -1;
   bool operator==(const Buffer&) const = default;
 
   [[nodiscard]] int rank() const { return static_cast<int>(dims.size()); }
@@ -329,6 +333,17 @@ struct Program {
   [[nodiscard]] std::optional<BufferId> find(std::string_view bufferName) const;
   /// The lowest `tN` that no buffer has.
   [[nodiscard]] std::string freshName() const;
+  /// True where some tmp shares the storage of another.
+  [[nodiscard]] bool hasSharing() const;
+  /// The buffer that stands for the storage of `id`: the first of those that share it.
+  [[nodiscard]] BufferId storageOf(BufferId id) const {
+    const BufferId root = buffer(id).shares;
+    return root < 0 ? id : root;
+  }
+  /// All buffers in the storage of `id`, in declared order.
+  [[nodiscard]] std::vector<BufferId> sharing(BufferId id) const;
+  /// Elements of the storage of `id`: as many as the largest of those that share it takes.
+  [[nodiscard]] std::int64_t storageElements(BufferId id) const;
 };
 
 /// The smallest type that holds every value of both; `a` where there is none.
