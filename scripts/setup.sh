@@ -35,7 +35,9 @@ for package in "${packages[@]}"; do
   installed "$package" || missing+=("$package")
 done
 
-# LLVM 22 where it is to be had; 19 and newer are accepted. With it clang-tidy of that version.
+# LLVM 22 where it is to be had; 19 and newer are accepted. With it clang-tidy of that version, and
+# clang with its libFuzzer.
+companions() { printf '%s\n' "clang-tidy-$llvm" "clang-$llvm" "libclang-rt-$llvm-dev"; }
 llvm=""
 for version in 22 21 20 19; do
   if installed "llvm-$version-dev"; then
@@ -44,8 +46,10 @@ for version in 22 21 20 19; do
   fi
 done
 
-if [ -n "$llvm" ] && ! installed "clang-tidy-$llvm"; then
-  missing+=("clang-tidy-$llvm")
+if [ -n "$llvm" ]; then
+  for package in $(companions); do
+    installed "$package" || missing+=("$package")
+  done
 fi
 
 if [ ${#missing[@]} -eq 0 ] && [ -n "$llvm" ]; then
@@ -59,7 +63,7 @@ if [ -z "$llvm" ]; then
   for version in 22 21 20 19; do
     if apt-cache policy "llvm-$version-dev" | grep -q 'Candidate: [0-9]'; then
       llvm=$version
-      missing+=("llvm-$version-dev" "clang-tidy-$version")
+      mapfile -t -O "${#missing[@]}" missing < <(echo "llvm-$llvm-dev" && companions)
       break
     fi
   done
