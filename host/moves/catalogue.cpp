@@ -43,6 +43,8 @@
   RULE(unfoldCopy)       \
   RULE(reciprocal)       \
   RULE(divide)           \
+  RULE(factorOut)        \
+  RULE(factorIn)         \
   RULE(unroll)           \
   RULE(vectorize)        \
   RULE(parallelize)      \

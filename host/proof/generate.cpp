@@ -11,6 +11,7 @@
 #include "ir/check.h"
 #include "ir/parse.h"
 #include "ir/tree.h"
+#include "proof/generate_patterns.h"
 
 namespace dojo::proof {
 
@@ -626,7 +627,8 @@ std::int64_t leafExecutions(const std::vector<ir::Node>& body, std::int64_t time
 
 ir::Program randomProgram(Random& random) {
   while (true) {
-    const auto parsed = ir::parse(Author(random).text());
+    const auto parsed =
+        ir::parse(random.oneIn(4) ? patternText(random) : Author(random).text());
     if (!parsed || leafExecutions(parsed->program.body, 1) > kMostLeafExecutions) continue;
     if (ir::check(parsed->program)) return parsed->program;
   }

@@ -130,6 +130,13 @@ bool initialised(const ir::Accesses& accesses, const CacheRequest& request, int 
                   [](const ir::Dim& dim) { return dim.fold != 0 && dim.extent > dim.fold; })) {
     return false;
   }
+  return regionDefinition(accesses, request, position, region, 0).has_value();
+}
+
+std::optional<Definition> regionDefinition(const ir::Accesses& accesses,
+                                           const CacheRequest& request, int position,
+                                           const Region& region, int leastFixed) {
+  const ir::Program& program = accesses.program();
   // A read of the box at that place, which the program doesn't have (yet).
   const RegionNest copy = regionNest(program, request, region);
   std::vector<ir::Node> scopes(copy.extents.size());
@@ -148,7 +155,7 @@ bool initialised(const ir::Accesses& accesses, const CacheRequest& request, int 
   leaf.guard = copy.guard;
   read.node = &leaf;
   read.access = element(request.buffer, copy.outer);
-  return definitionOf(accesses, read, 0, kEveryDim).has_value();
+  return definitionOf(accesses, read, leastFixed, kEveryDim);
 }
 
 Result<CachePlan> planCacheRead(const ir::Accesses& accesses, const CacheRequest& request) {

@@ -4,6 +4,7 @@
 /// forward_copy share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "ir/program.h"
 #include "ir/tree.h"
 #include "moves/rule.h"
+#include "moves/rules/flow.h"
 
 namespace dojo::moves {
 
@@ -54,6 +56,13 @@ struct CachePlan {
 [[nodiscard]] bool initialised(const ir::Accesses& accesses, const CacheRequest& request,
                                int position, const Region& region,
                                const std::vector<const ir::Site*>& first);
+
+/// The children of the body of `place` that write every element of the region anew, in each
+/// iteration, before child `position`; nullopt where that wasn't proved. `leastFixed`: or such
+/// children of a body around it with at least so many scopes around.
+[[nodiscard]] std::optional<Definition> regionDefinition(const ir::Accesses& accesses,
+                                                         const CacheRequest& request, int position,
+                                                         const Region& region, int leastFixed);
 
 /// The region walked by plain scopes directly in the body of `place`.
 struct RegionNest {

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "proof/generate_patterns.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace dojo::proof {
+
+namespace {
+
+/// Lines of declarations and of the tree.
+class Page {
+ public:
+  void declare(const std::string& role, const std::string& rest) {
+    for (std::size_t i = 0; i < kRoles.size(); ++i) {
+      if (kRoles[i] == role) declarations_[i] += role + " " + rest + "\n";
+    }
+  }
+  void line(const std::string& text) {
+    for (int i = 0; i < depth_; ++i) body_ += "| ";
+    body_ += text + "\n";
+  }
+  void open(std::int64_t extent) {
+    line(std::to_string(extent));
+    ++depth_;
+  }
+  void close() { --depth_; }
+  [[nodiscard]] std::string text() const {
+    std::string out = "kernel random\n";
+    for (const std::string& declaration : declarations_) out += declaration;
+    return out + "\n" + body_;
+  }
+
+ private:
+  inline static const std::vector<std::string> kRoles = {"in", "out", "inout", "tmp"};
+  std::vector<std::string> declarations_ = std::vector<std::string>(kRoles.size());
+  std::string body_;
+  int depth_ = 0;
+};
+
+std::int64_t extent(Random& random) {
+  static const std::vector<std::int64_t> extents = {1, 2, 2, 3, 4, 4, 6};
+  return random.of(extents);
+}
+
+std::string floatType(Random& random) {
+  static const std::vector<std::string> types = {"f32", "f32", "f64", "f64", "f16"};
+  return random.of(types);
+}
+
+/// A row's sums of terms with a common factor, or the sums times the factor: what factor_out and
+/// factor_in turn into each other.
+class ScaledSum {
+ public:
+  explicit ScaledSum(Random& random) : random_(random) {}
+
+  std::string text() {
+    dtype_ = floatType(random_);
+    narrow_ = dtype_ == "f64" && random_.oneIn(5) ? "f32" : dtype_;
+    rows_ = extent(random_);
+    terms_ = extent(random_);
+    width_ = random_.oneIn(2) ? 1 : extent(random_);
+    factored_ = random_.oneIn(4);
+    quotient_ = random_.oneIn(2);
+    flaw_ = random_.oneIn(2) ? random_(1, 9) : 0;
+    page_.declare("in", fmt::format("e {} [{}, {}]", narrow_, rows_, terms_));
+    page_.declare("in", fmt::format("v {} [{}, {}]", dtype_, terms_, width_));
+    page_.declare("out", fmt::format("y {} [{}, {}]", dtype_, rows_, width_));
+    chooseFactor();
+    switch (flaw_ == 8 ? 3 : random_(0, 2)) {
+      case 0:
+        direct();
+        break;
+      case 1:
+        inside();
+        break;
+      case 2:
+        apart();
+        break;
+      default:
+        stale();
+    }
+    return page_.text();
+  }
+
+ private:
+  void chooseFactor() {
+    switch (random_(0, 4)) {
+      case 0:
+        factor_ = random_.oneIn(3) ? "0" : "0.25";
+        break;
+      case 1:
+        page_.declare("in", fmt::format("a {} []", narrow_));
+        factor_ = "a[]";
+        break;
+      case 2: {
+        page_.declare("tmp", fmt::format("a {} [{}]", narrow_, rows_));
+        page_.open(rows_);
+        page_.line("a[{0}] = 0");
+        page_.open(terms_);
+        page_.line("a[{0}] += e[{0}, {1}]");
+        page_.close();
+        page_.close();
+        factor_ = "a[{0}]";
+        break;
+      }
+      default:
+        page_.declare("inout", fmt::format("a {} [{}]", narrow_, rows_));
+        factor_ = "a[{0}]";
+    }
+  }
+
+  std::string scaled(const std::string& value) const {
+    return value + (quotient_ ? " / " : " * ") + factor_;
+  }
+  std::string term(const std::string& value) const { return factored_ ? value : scaled(value); }
+
+  void start(const std::string& column) {
+    page_.line(fmt::format("y[{{0}}, {}] = {}", column, flaw_ == 1 ? "1" : "0"));
+  }
+  /// What else may be added or read while the sum isn't complete.
+  void beside(const std::string& column, const std::string& at) {
+    if (flaw_ == 2) page_.line(fmt::format("y[{{0}}, {}] += e[{{0}}, {}]", column, at));
+    if (flaw_ == 3) {
+      page_.declare("out", fmt::format("o {} [{}]", dtype_, rows_));
+      page_.line(fmt::format("o[{{0}}] = y[{{0}}, {}]", column));
+    }
+    if (flaw_ == 4 && factor_ == "a[{0}]") page_.line("a[{0}] = a[{0}] + 1");
+  }
+  std::string guard(const std::string& at) const {
+    return flaw_ == 5 ? fmt::format(" if {} in [2, 5)", at) : "";
+  }
+  void finish(const std::string& column) {
+    if (!factored_) return;
+    page_.line(fmt::format("y[{{0}}, {0}] = {1}", column, scaled("y[{0}, " + column + "]")));
+  }
+
+  /// The factor in the very leaf of the sum.
+  void direct() {
+    page_.open(rows_);
+    page_.open(width_);
+    start("{1}");
+    page_.open(terms_);
+    const bool contracted = !quotient_ && !factored_ && random_.oneIn(2);
+    page_.line(fmt::format("y[{{0}}, {{1}}] {} {}{}",
+                           contracted ? "fma+=" : "+=", term("e[{0}, {2}]"), guard("{2}")));
+    beside("{1}", "{2}");
+    page_.close();
+    finish("{1}");
+    page_.close();
+    page_.close();
+  }
+
+  /// The terms' values in a tmp beside the sums.
+  void inside() {
+    page_.declare("tmp", fmt::format("t {} [{}, {}]", narrow_, rows_, terms_));
+    page_.open(rows_);
+    page_.open(width_);
+    start("{1}");
+    page_.close();
+    page_.open(terms_);
+    page_.line("t[{0}, {1}] = " + term("e[{0}, {1}]"));
+    if (flaw_ == 9) page_.line("t[{0}, {1}] = t[{0}, {1}] + 1");
+    page_.open(width_);
+    page_.line("y[{0}, {2}] += " + product("t[{0}, {1}]", "v[{1}, {2}]") + guard("{1}"));
+    beside("{2}", "{1}");
+    page_.close();
+    page_.close();
+    page_.open(width_);
+    finish("{1}");
+    if (!factored_) page_.line("y[{0}, {1}] = y[{0}, {1}] + 1");
+    page_.close();
+    page_.close();
+    otherUse("t[{0}, {1}]");
+  }
+
+  /// The terms' values in a tmp before the sums.
+  void apart() {
+    page_.declare("tmp", fmt::format("t {} [{}, {}]", narrow_, rows_, terms_));
+    page_.open(rows_);
+    page_.open(terms_);
+    page_.line("t[{0}, {1}] = " + term("e[{0}, {1}]"));
+    page_.close();
+    page_.open(width_);
+    start("{1}");
+    page_.open(terms_);
+    page_.line("y[{0}, {1}] += " + product("t[{0}, {2}]", "v[{2}, {1}]") + guard("{2}"));
+    beside("{1}", "{2}");
+    page_.close();
+    finish("{1}");
+    page_.close();
+    page_.close();
+    otherUse("t[{0}, {1}]");
+  }
+
+  /// A value that was made when the factor was another.
+  void stale() {
+    page_.declare("tmp", fmt::format("t {} []", narrow_));
+    page_.open(rows_);
+    page_.line("t[] = " + term("e[{0}, 0]") + " if {0} in [0, 1)");
+    page_.open(width_);
+    start("{1}");
+    page_.open(terms_);
+    page_.line("y[{0}, {1}] += " + product("t[]", "v[{2}, {1}]"));
+    page_.close();
+    finish("{1}");
+    page_.close();
+    page_.close();
+  }
+
+  std::string product(const std::string& value, const std::string& other) {
+    if (flaw_ == 6) return value + " * " + value;
+    return random_.oneIn(3) ? value : value + " * " + other;
+  }
+
+  void otherUse(const std::string& value) {
+    if (flaw_ != 7) return;
+    page_.declare("out", fmt::format("z {} [{}, {}]", dtype_, rows_, terms_));
+    page_.open(rows_);
+    page_.open(terms_);
+    page_.line("z[{0}, {1}] = " + value);
+    page_.close();
+    page_.close();
+  }
+
+  Random& random_;
+  Page page_;
+  std::string dtype_, narrow_, factor_;
+  std::int64_t rows_ = 1, terms_ = 1, width_ = 1, flaw_ = 0;
+  bool factored_ = false, quotient_ = false;
+};
+
+}  // namespace
+
+std::string patternText(Random& random) { return ScaledSum(random).text(); }
+
+}  // namespace dojo::proof
