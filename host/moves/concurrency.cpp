@@ -27,7 +27,7 @@ Status proveNesting(const ir::Program& program) {
   ir::walk(program, [&](const ir::Visit& visit) {
     if (!status.ok() || !visit.node->isScope()) return status.ok();
     for (const ir::Node* outer : visit.enclosing) {
-      if (DOJO_CLAUSE(mayContain(outer->scope().mapping, visit.node->scope().mapping))) continue;
+      if (mayContain(outer->scope().mapping, visit.node->scope().mapping)) continue;
       status = refuse("move.mapping",
                       "the scope would run inside " + ir::printLine(program, *outer), visit.path);
     }

@@ -27,7 +27,7 @@ Block execution(const ir::Path& place) {
 }
 
 bool coveredIn(const ir::Accesses& accesses, const ir::Site& read, const Block& block) {
-  if (!DOJO_CLAUSE(block.contains(read.path))) return false;
+  if (!block.contains(read.path)) return false;
   const auto depth = static_cast<int>(block.scope.size());
   const std::optional<Definition> written = definitionOf(accesses, read, depth);
   return written && (written->fixed > depth || DOJO_CLAUSE(written->firstChild >= block.first));

@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "ir/canonical.h"
 #include "ir/check.h"
 #include "ir/parse.h"
 #include "ir/tree.h"
 #include "proof/generate_patterns.h"
+#include "proof/generate_traps.h"
 
 namespace dojo::proof {
 
@@ -623,14 +626,41 @@ std::int64_t leafExecutions(const std::vector<ir::Node>& body, std::int64_t time
   return out;
 }
 
+/// Puts some tmps into one array, where the program stays valid.
+void shareStorage(ir::Program& program, Random& random) {
+  std::vector<std::pair<ir::BufferId, ir::BufferId>> pairs;
+  for (std::size_t b = 0; b < program.buffers.size(); ++b) {
+    for (std::size_t a = 0; a < b; ++a) {
+      const ir::Buffer& first = program.buffers[a];
+      const ir::Buffer& second = program.buffers[b];
+      if (first.isArgument() || first.location == "register" || first.dtype != second.dtype ||
+          first.location != second.location) {
+        continue;
+      }
+      pairs.emplace_back(static_cast<ir::BufferId>(a), static_cast<ir::BufferId>(b));
+    }
+  }
+  random.shuffle(pairs);
+  for (const auto& [a, b] : pairs) {
+    ir::Program shared = program;
+    shared.buffer(b).shares = program.storageOf(a);
+    ir::canonicalize(shared);
+    if (ir::check(shared)) program = std::move(shared);
+  }
+}
+
 }  // namespace
 
 ir::Program randomProgram(Random& random) {
   while (true) {
-    const auto parsed =
-        ir::parse(random.oneIn(4) ? patternText(random) : Author(random).text());
+    const auto parsed = ir::parse(random.oneIn(4)   ? patternText(random)
+                                  : random.oneIn(3) ? trapText(random)
+                                                    : Author(random).text());
     if (!parsed || leafExecutions(parsed->program.body, 1) > kMostLeafExecutions) continue;
-    if (ir::check(parsed->program)) return parsed->program;
+    if (!ir::check(parsed->program)) continue;
+    ir::Program program = parsed->program;
+    if (random.oneIn(3)) shareStorage(program, random);
+    return program;
   }
 }
 

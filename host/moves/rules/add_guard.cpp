@@ -51,7 +51,6 @@ inout y f32 [64]
     std::vector<ir::GuardTerm> terms;
     const auto offer = [&](const ir::Node& node) {
       for (const ir::GuardTerm& term : node.guard) {
-        if (findTerm(place.node->guard, term.expr)) continue;
         if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(term);
       }
     };

@@ -39,8 +39,9 @@ out y f32 [64]
 
   void choices(const State& state, const ir::Visit& place,
                std::vector<std::vector<Arg>>& out) const override {
-    if (place.node->isLeaf() &&
-        !state.program().buffer(place.node->leaf().dst.buffer).isArgument()) {
+    const ir::Node* next = ir::find(state.program(), sibling(place.path, 1));
+    if (place.node->isLeaf() && next != nullptr && next->isLeaf() &&
+        next->leaf().op == ir::Op::copy) {
       out.push_back({place.path});
     }
   }

@@ -51,8 +51,7 @@ tmp t f32 [64]
   void choices(const State& state, const ir::Visit& place,
                std::vector<std::vector<Arg>>& out) const override {
     const ir::Scope* next = scopeAt(state.program(), sibling(place.path, 1));
-    if (next == nullptr || !place.node->isScope()) return;
-    if (place.node->scope().extent == next->extent) out.push_back({place.path});
+    if (next != nullptr && place.node->isScope()) out.push_back({place.path});
   }
 
   Status check(const State& state, const std::vector<Arg>& args) const override {

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "proof/generate_traps.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace dojo::proof {
+
+namespace {
+
+/// $N, $M: extents. $S: a smaller one. $T: a float type. $W, $L: a type and a narrower one. $P:
+/// where a tmp is. $A, $B: different reduction operators. $C: a comparison.
+const std::vector<std::string> kTraps = {
+    // Values that are written over in part: under a guard, ...
+    R"(in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [$N, $M] @$P
+
+$N
+| $M
+| | t[{0}, {1}] = 1
+| $M
+| | t[{0}, {1}] = x[{0}, {1}] if {1} in [1, $M)
+| $M
+| | y[{0}, {1}] = t[{0}, {1}] * 2
+)",
+    R"(in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [$M]
+
+$N
+| $M
+| | t[{1}] = 1
+| $M if {0} in [1, $N)
+| | t[{1}] = x[{0}, {1}]
+| $M
+| | y[{0}, {1}] = t[{1}] * 2
+)",
+    // ... on a diagonal, ...
+    R"(in x $T [$N, $N]
+out y $T [$N, $N]
+tmp t $T [$N, $N] @$P
+
+$N
+| $N
+| | t[{0}, {1}] = 3
+$N
+| t[{0}, {0}] = x[{0}, {0}]
+$N
+| $N
+| | y[{0}, {1}] = t[{0}, {1}] + x[{0}, {1}]
+)",
+    R"(in x $T [$M, $N, $N]
+out y $T [$M, $N, $N]
+tmp t $T [$N, $N]
+
+$M
+| $N
+| | $N
+| | | t[{1}, {2}] = 3
+| $N
+| | t[{1}, {1}] = x[{0}, {1}, {1}]
+| $N
+| | $N
+| | | y[{0}, {1}, {2}] = t[{1}, {2}] + x[{0}, {1}, {2}]
+)",
+    // ... in steps, ...
+    R"(in x $T [$M, $N]
+out y $T [$M, $N]
+tmp t $T [$N*2]
+
+$N
+| t[{0}*2] = 2
+$M
+| $N
+| | y[{0}, {1}] = t[{1}*2] + x[{0}, {1}]
+)",
+    R"(in x $T [$M, $N]
+out y $T [$M, $N*2]
+tmp t $T [$N*2]
+
+$M
+| $N*2
+| | t[{1}] = 1
+| $N
+| | t[{1}*2] = x[{0}, {1}]
+| $N*2
+| | y[{0}, {1}] = t[{1}] * 2
+)",
+    // ... or in rows that data decides.
+    R"(in row i32 [$N + 1] monotone in [0, $M]
+in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [$M]
+
+$N
+| $M
+| | t[{1}] = 1
+| row[{0}]..row[{0} + 1]
+| | t[{1}] = x[{0}, {1}]
+| $M
+| | y[{0}, {1}] = t[{1}] * 2
+)",
+    R"(in row i32 [$N + 1] monotone in [0, $M]
+in x $T [$N, $M]
+in s $T [$N]
+inout y $T [$N, $M]
+
+$N
+| row[{0}]..row[{0} + 1]
+| | y[{0}, {1}] = x[{0}, {1}] / s[{0}]
+)",
+    // Two operators on one accumulator, together or in turn.
+    R"(in x $T [$N, $M]
+in z $T [$N, $M]
+out s $T [$N]
+
+$N
+| s[{0}] = 1
+| $M
+| | s[{0}] $A x[{0}, {1}]
+| | s[{0}] $B z[{0}, {1}]
+)",
+    R"(in x $T [$N, $M]
+in z $T [$N]
+inout s $T [$N]
+
+$N
+| $M
+| | s[{0}] $A x[{0}, {1}]
+| s[{0}] $B z[{0}]
+$N
+| s[{0}] $A z[{0}]
+)",
+    R"(in x $T [$N]
+in z $T [$N]
+inout s $T []
+
+$N
+| s[] $A x[{0}]
+$N
+| s[] $B z[{0}]
+)",
+    // An accumulator that begins anew while it is summed up, or is read.
+    R"(in x $T [$N, $M]
+out y $T [$N]
+tmp s $T [] @$P
+
+$N
+| s[] = x[{0}, 0]
+| $M
+| | s[] $A x[{0}, {1}]
+| y[{0}] = s[]
+)",
+    R"(in x $T [$N, $M]
+out y $T [$N, $M]
+tmp s $T []
+
+s[] = 0
+$N
+| $M
+| | s[] += x[{0}, {1}]
+| | y[{0}, {1}] = s[]
+)",
+    // Two sums into one buffer, one along the loop.
+    R"(in x $T [$N, $M]
+in z $T [$N, $M]
+inout s $T [$M]
+
+$N
+| $M
+| | s[0] += x[{0}, {1}]
+| | s[{1}] += z[{0}, {1}]
+)",
+    // Sums of which only some elements begin.
+    R"(in x $T [$N, $M]
+out y $T [$N]
+tmp s $T [$N*2]
+
+$N
+| s[{0}*2] = 0
+$N
+| $M
+| | s[{0}*2] += x[{0}, {1}]
+$N
+| y[{0}] = s[{0}*2]
+)",
+    R"(in x $T [$N, $M]
+out y $T [$N]
+tmp s $T [$N]
+
+$N if 1 in [0, 2)
+| s[{0}] = 0 if {0} in [0, $S)
+$N
+| $M
+| | s[{0}] += x[{0}, {1}] if {0} in [0, $S)
+$N
+| y[{0}] = x[{0}, 0]
+$S
+| y[{0}] = s[{0}]
+)",
+    // A result that is scratch before.
+    R"(in x $T [$N]
+out y $T [$N]
+out z $T [$N]
+out w $T [$N]
+
+$N
+| y[{0}] = x[{0}] * 2
+| z[{0}] = y[{0}] + 1
+$N
+| y[{0}] = x[{0}] + 3
+| w[{0}] = y[{0}] * 5
+)",
+    R"(in x $T [$N]
+out y $T []
+out z $T [$N]
+
+$N
+| y[] = x[{0}] * 2
+| z[{0}] = y[] + 1
+)",
+    // A value of one iteration that later ones use.
+    R"(in x $T [$N]
+out y $T [$N]
+tmp t $T [] @$P
+
+$N
+| t[] = x[{0}] if {0} in [0, 1)
+| y[{0}] = t[] + x[{0}]
+)",
+    R"(in x $T [$N]
+out y $T [$N]
+tmp t $T [~$N] @$P
+
+$N
+| t[{0}] = x[{0}] if {0} in [0, 1)
+| y[{0}] = t[{0}] + x[{0}]
+)",
+    R"(in x $T [$N, $M]
+out y $T [$N]
+tmp t $T [~$M] @$P
+
+$N
+| $M
+| | t[$M - 1 - {1}] = x[{0}, {1}]
+| y[{0}] = t[0]
+)",
+    // Indices that use a part of a dim without storage.
+    R"(in x $T [$S]
+out y $T [$S]
+tmp t $T [~$N] @$P
+
+$S
+| t[{0}] = x[{0}] + 1
+| y[{0}] = t[{0}] * 2
+)",
+    // Sums whose rounding decides.
+    R"(in x $T [$N, $M]
+in z $T [$N, $M]
+out k i32 [$N]
+tmp s $T [$N]
+
+$N
+| s[{0}] = 0
+| $M
+| | s[{0}] += x[{0}, {1}] * z[{0}, {1}]
+| k[{0}] = cast(s[{0}] * 1000)
+)",
+    R"(in x $T [$N, $M]
+in z $T [$N, $M]
+out k bool [$N]
+tmp s $T [$N]
+tmp t $T [$N]
+
+$N
+| s[{0}] = 0
+| t[{0}] = 0
+| $M
+| | s[{0}] += x[{0}, {1}] * z[{0}, {1}]
+| $M
+| | t[{0}] += z[{0}, $M - 1 - {1}] * x[{0}, $M - 1 - {1}]
+| k[{0}] = s[{0}] $C t[{0}]
+)",
+    R"(in x $T [$N, $M]
+in d $T [$N]
+out k i32 [$N, $M]
+tmp q $T [$N, $M]
+
+$N
+| $M
+| | q[{0}, {1}] = x[{0}, {1}] / d[{0}]
+| | k[{0}, {1}] = cast(q[{0}, {1}] * 5000)
+)",
+    R"(in x i32 [$N, $M]
+in d i32 [$N]
+out y i32 [$N, $M]
+tmp s i32 [$N]
+
+$N
+| s[{0}] = abs(d[{0}])
+| s[{0}] = max(s[{0}], 1)
+| $M
+| | y[{0}, {1}] = x[{0}, {1}] / s[{0}]
+)",
+    // A divisor that has no value where nothing is divided.
+    R"(in x $T [$N, $M]
+inout y $T [$N, $M]
+tmp s $T [$N]
+
+$N
+| s[{0}] = x[{0}, 0] + 4 if {0} in [1, $N)
+$N
+| $M
+| | y[{0}, {1}] = x[{0}, {1}] / s[{0}] if {0} in [1, $N)
+)",
+    R"(in x $T [$N, $M]
+inout y $T [$N, $M]
+tmp s $T [$N]
+
+$N if 0 in [0, 1)
+| s[{0}] = x[{0}, 0] + 4 if {0} in [1, $N)
+$N
+| $M if {0} in [1, $N)
+| | y[{0}, {1}] = x[{0}, {1}] / s[{0}]
+)",
+    // Products in another type than the sums.
+    R"(in x $L [$N]
+in z $L [$N]
+out s $W []
+tmp p $L [$N]
+
+s[] = 0
+$N
+| p[{0}] = x[{0}] * z[{0}]
+| s[] += p[{0}]
+)",
+    R"(in x $L [$N]
+in z $L [$N]
+out y $W [$N]
+tmp p $L [$N] @$P
+
+$N
+| p[{0}] = x[{0}] * z[{0}]
+| y[{0}] = p[{0}]
+)",
+    // A value that is used for the next in its own place, ...
+    R"(in x $T [$N]
+in z $T [$N]
+out y $T [$N]
+tmp p $T [$N] @$P
+
+$N
+| p[{0}] = x[{0}] * z[{0}]
+| p[{0}] = p[{0}] + x[{0}]
+| y[{0}] = p[{0}]
+)",
+    // ... or beside it, ...
+    R"(in x $T [$N]
+in z $T [$N]
+out y $T [$N]
+tmp p $T [$N, 2]
+
+$N
+| p[{0}, 1] = x[{0}] + 3
+| p[{0}, 0] = x[{0}] * z[{0}]
+| y[{0}] = p[{0}, 1] + z[{0}]
+| y[{0}] += p[{0}, 0]
+)",
+    // ... or is a result.
+    R"(in x $T [$N]
+in z $T [$N]
+out p $T [$N]
+out y $T [$N]
+
+$N
+| p[{0}] = x[{0}] * z[{0}]
+| y[{0}] = p[{0}]
+)",
+    // Neighbours that are almost alike.
+    R"(in x $T [$N, $M]
+inout y $T [$N, $M]
+inout z $T [$N, $M]
+
+$N
+| $M
+| | y[{0}, {1}] = x[{0}, {1}] + 1
+| $S
+| | z[{0}, {1}] = x[{0}, {1}] * 2
+)",
+    R"(in x $T [$N, $M]
+inout y $T [$N, $M]
+inout z $T [$N, $M]
+
+$N
+| $M if {0} in [1, $N)
+| | y[{0}, {1}] = x[{0}, {1}] + 1
+| $M
+| | z[{0}, {1}] = x[{0}, {1}] * 2
+)",
+    R"(in x $T [$N, $M + $S]
+inout y $T [$N, $M + $S]
+
+$N
+| $S if {0} in [1, $N)
+| | y[{0}, {1}] = x[{0}, {1}] + 1
+| $M
+| | y[{0}, {1} + $S] = x[{0}, {1} + $S] + 1
+)",
+    // Guards of a node and of the scope around it.
+    R"(in x $T [$N, $M]
+inout y $T [$N, $M]
+inout s $T [$N]
+
+$N
+| $M if {0} in [0, $S)
+| | s[{0}] = x[{0}, 0] if {0} in [1, $N)
+| | y[{0}, {1}] = x[{0}, {1}] + 1
+)",
+    R"(in x $T [$N, $M]
+inout y $T [$N, $M]
+
+$N
+| $M if {0} in [0, $S)
+| | y[{0}, {1}] = x[{0}, {1}] + 1 if {0} in [1, $N) and {1} in [1, $M)
+)",
+    // One iteration reads what another writes of the same array.
+    R"(in x $T [$N]
+inout y $T [$N + 1]
+
+$N
+| y[{0} + 1] = x[{0}] + 1
+$N
+| y[{0}] = y[{0} + 1] * 2
+)",
+};
+
+std::string replaced(std::string text, const std::map<char, std::string>& values) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '$' && i + 1 < text.size()) {
+      out += values.at(text[++i]);
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string trapText(Random& random) {
+  static const std::vector<std::string> types = {"f32", "f32", "f64", "f16"};
+  static const std::vector<std::string> places = {"heap", "stack", "register"};
+  static const std::vector<std::string> comparisons = {"<", "<=", ">"};
+  std::vector<std::string> operators = {"+=", "*=", "max=", "min="};
+  random.shuffle(operators);
+  const std::int64_t n = random(2, 5), m = random(2, 5);
+  const bool wide = random.oneIn(2);
+  return "kernel trap\n" +
+         replaced(random.of(kTraps), {{'N', std::to_string(n)},
+                                      {'M', std::to_string(m)},
+                                      {'S', std::to_string(random(1, std::min(n, m) - 1))},
+                                      {'T', random.of(types)},
+                                      {'W', wide ? "f64" : "f32"},
+                                      {'L', wide ? "f32" : "f16"},
+                                      {'P', random.of(places)},
+                                      {'A', operators[0]},
+                                      {'B', operators[1]},
+                                      {'C', random.of(comparisons)}});
+}
+
+}  // namespace dojo::proof
