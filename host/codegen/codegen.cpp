@@ -10,6 +10,7 @@
 #include "codegen/emitter.h"
 #include "codegen/machine.h"
 #include "codegen/plan.h"
+#include "ir/storage.h"
 #include "moves/lowerable.h"
 
 namespace dojo::codegen {
@@ -85,9 +86,11 @@ Result<std::string> emitted(const ir::Program& program, const target::Target& ta
 
 std::vector<AbiBuffer> abi(const ir::Program& program) {
   std::vector<AbiBuffer> passed;
+  const std::vector<std::int64_t> sizes = ir::storageSizes(program);
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const ir::Buffer& buffer = program.buffers[i];
-    if (!buffer.isLocal()) passed.push_back({static_cast<ir::BufferId>(i), buffer.storageBytes()});
+    if (buffer.isLocal() || buffer.shares >= 0) continue;
+    passed.push_back({static_cast<ir::BufferId>(i), sizes[i] * ir::sizeBytes(buffer.dtype)});
   }
   return passed;
 }

@@ -15,7 +15,8 @@ namespace dojo::codegen {
 
 /// The symbol of the compiled kernel: `void dojo_kernel(void *const *buffers)`, see
 /// runner/protocol/abi.h. buffers: the arguments in declared order, then the tmp buffers that
-/// live in addressable memory (all but stack and register), in declared order.
+/// live in addressable memory (all but stack and register), in declared order; of those that share
+/// storage the first.
 constexpr const char* kEntry = "dojo_kernel";
 
 /// A buffer that the caller of a kernel passes.

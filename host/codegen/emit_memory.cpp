@@ -49,7 +49,7 @@ I* Emitter::tag(I* instruction, ir::BufferId buffer) {
 
 /// The address of a buffer, found at the start of the function.
 Emitter::Value* Emitter::base(ir::BufferId buffer) {
-  const auto id = static_cast<std::size_t>(buffer);
+  const auto id = static_cast<std::size_t>(plan_.buffers[static_cast<std::size_t>(buffer)].storage);
   Value*& known = state_.bases[id];
   if (known != nullptr) return known;
   const BufferPlan& plan = plan_.buffers[id];

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+
 #include "codegen/emitter.h"
 
 namespace dojo::codegen {
@@ -30,7 +32,12 @@ void Emitter::parallel(const ir::Node& node) {
   for (ir::BufferId id = 0; id < static_cast<ir::BufferId>(program_.buffers.size()); ++id) {
     const BufferPlan& plan = plan_.buffers[static_cast<std::size_t>(id)];
     const bool inside = plan.home.parallel == &node;
-    if (plan.kind == BufferPlan::Kind::passed || inside || !ir::mentionsBuffer(node, id)) continue;
+    if (plan.kind == BufferPlan::Kind::passed || plan.storage != id || inside) continue;
+    const std::vector<ir::BufferId> here = program_.sharing(id);
+    if (std::none_of(here.begin(), here.end(),
+                     [&](ir::BufferId each) { return ir::mentionsBuffer(node, each); })) {
+      continue;
+    }
     if (plan.kind == BufferPlan::Kind::stack) {
       shared.push_back({id, -1});
       captured.push_back(base(id));

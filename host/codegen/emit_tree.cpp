@@ -17,17 +17,22 @@ Emitter::Emitter(llvm::Module& module, const ir::Program& program, const Plan& p
       numbers_(b_, facts.halfConversions, facts.roundingInstructions) {
   llvm::MDBuilder metadata(module.getContext());
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain("buffers");
-  // Every addressable buffer apart from all others; the rest has no memory.
+  // Every addressable storage apart from all others; the rest has no memory.
   std::vector<llvm::MDNode*> scopes;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const bool addressed = plan.buffers[i].kind != BufferPlan::Kind::registers;
+    if (program.buffers[i].shares >= 0) {
+      scopes.push_back(scopes[static_cast<std::size_t>(program.buffers[i].shares)]);
+      continue;
+    }
     scopes.push_back(addressed ? metadata.createAnonymousAliasScope(domain, program.buffers[i].name)
                                : nullptr);
   }
   for (std::size_t i = 0; i < scopes.size(); ++i) {
     std::vector<llvm::Metadata*> others;
     for (std::size_t k = 0; k < scopes.size() && scopes[i] != nullptr; ++k) {
-      if (k != i && scopes[k] != nullptr) others.push_back(scopes[k]);
+      const bool first = program.buffers[k].shares < 0;
+      if (first && scopes[k] != scopes[i] && scopes[k] != nullptr) others.push_back(scopes[k]);
     }
     aliasScope_.push_back(scopes[i] == nullptr ? nullptr
                                                : llvm::MDNode::get(module.getContext(), scopes[i]));

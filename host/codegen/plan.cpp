@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/storage.h"
 #include "ir/tree.h"
 
 namespace dojo::codegen {
@@ -34,15 +35,17 @@ class Planner {
  private:
   void place() {
     const std::vector<moves::Home> homes = moves::homes(program_);
+    const std::vector<std::int64_t> sizes = ir::storageSizes(program_);
     int argument = 0;
     for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
       const ir::Buffer& buffer = program_.buffers[i];
       BufferPlan& plan = plan_.buffers.emplace_back();
       plan.home = homes[i];
       plan.strides = buffer.strides();
-      plan.elements = buffer.storageElements();
+      plan.storage = program_.storageOf(static_cast<ir::BufferId>(i));
+      plan.elements = sizes[i];
       if (!buffer.isLocal()) {
-        plan.argument = argument++;
+        if (buffer.shares < 0) plan.argument = argument++;
         continue;
       }
       plan.kind =

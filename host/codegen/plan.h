@@ -36,7 +36,8 @@ struct ElementPlace {
 struct BufferPlan {
   enum class Kind : std::uint8_t { passed, stack, registers };
   Kind kind = Kind::passed;
-  int argument = -1;  ///< passed: position in what the caller hands over; -1: not passed.
+  int argument = -1;          ///< passed: position in what the caller hands over; -1: not passed.
+  ir::BufferId storage = -1;  ///< The buffer whose address is its own too.
   /// Elements between neighbours in each dim. A buffer with a copy for each lane has the lane as a
   /// further, innermost dim.
   std::vector<std::int64_t> strides;

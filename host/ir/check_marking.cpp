@@ -6,6 +6,7 @@
 
 #include "ir/check_internal.h"
 #include "ir/print.h"
+#include "ir/storage.h"
 
 namespace dojo::ir {
 
@@ -18,13 +19,13 @@ class Marking {
   Marking(const Accesses& accesses, std::int64_t budget)
       : accesses_(accesses), program_(accesses.program()), budget_(budget) {
     written_.resize(program_.buffers.size());
+    const std::vector<std::int64_t> sizes = storageSizes(program_);
     for (std::size_t id = 0; id < program_.buffers.size(); ++id) {
       const Buffer& buffer = program_.buffers[id];
       if (!tracked(buffer) || buffer.shares >= 0) continue;
-      const std::int64_t elements = program_.storageElements(static_cast<BufferId>(id));
-      storage_ += elements;
+      storage_ += sizes[id];
       if (storage_ > budget) return;
-      written_[id].assign(static_cast<std::size_t>(elements), kUnwritten);
+      written_[id].assign(static_cast<std::size_t>(sizes[id]), kUnwritten);
     }
   }
 

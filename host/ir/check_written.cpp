@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -32,6 +33,7 @@ class Prover {
 
   /// The read after a write of another buffer to the same storage: is it written again between?
   [[nodiscard]] Verdict readAfter(const Site& read, const Site& other) {
+    if (--looks_ < 0) return Verdict::undecided;
     const int shared = sharedDepth(read, other);
     Verdict verdict = Verdict::written;
     const auto level = static_cast<std::size_t>(shared);
@@ -84,7 +86,9 @@ class Prover {
       const int mine = reading_.instance.variable(shared);
       system_.constrain({{other_.variable(shared), 1}, {mine, -1}}, -System::kInfinity, -1);
     }
-    if (!addSameStorage(system_, program_, other_, reading_.instance)) return Verdict::written;
+    if (!addSameStorage(system_, program_, other_, reading_.instance, &reading_.element)) {
+      return Verdict::written;
+    }
     collectEarlier(read);
     if (looks_ < 0) return Verdict::undecided;
     std::vector<EarlierWrites> all = std::move(earlier_);
@@ -239,22 +243,23 @@ bool mustBeWritten(const Buffer& buffer) {
 /// checkSharing() without a last resort; `undecided` is set where one is needed.
 Status sharing(const Accesses& accesses, Prover& prover, bool& undecided) {
   const Program& program = accesses.program();
-  for (std::size_t id = 0; id < program.buffers.size(); ++id) {
-    for (const BufferId other : program.sharing(static_cast<BufferId>(id))) {
-      if (other == static_cast<BufferId>(id)) continue;
-      for (const Site* read : accesses.of(static_cast<BufferId>(id))) {
-        if (read->touch != Touch::read) continue;
-        for (const Site* write : accesses.of(other)) {
-          if (write->touch != Touch::write) continue;
-          const Verdict verdict = prover.readAfter(*read, *write);
-          undecided = undecided || verdict == Verdict::undecided;
-          if (verdict != Verdict::unwritten) continue;
-          return errorAt(
-              program, read->path, "check.unwritten-read",
-              fmt::format("{} is read after {} may have been written to its storage",
-                          printAccess(program, read->access), printAccess(program, write->access)));
-        }
-      }
+  std::map<BufferId, std::vector<const Site*>> writes;  // by storage
+  for (const Site& site : accesses.all()) {
+    if (site.touch == Touch::write) {
+      writes[program.storageOf(site.access.buffer)].push_back(&site);
+    }
+  }
+  for (const Site& read : accesses.all()) {
+    if (read.touch != Touch::read) continue;
+    for (const Site* write : writes[program.storageOf(read.access.buffer)]) {
+      if (write->access.buffer == read.access.buffer) continue;
+      const Verdict verdict = prover.readAfter(read, *write);
+      undecided = undecided || verdict == Verdict::undecided;
+      if (verdict != Verdict::unwritten) continue;
+      return errorAt(
+          program, read.path, "check.unwritten-read",
+          fmt::format("{} is read after {} may have been written to its storage",
+                      printAccess(program, read.access), printAccess(program, write->access)));
     }
   }
   return {};

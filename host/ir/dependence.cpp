@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ir/storage.h"
 
 namespace dojo::ir {
 
@@ -98,19 +99,22 @@ Accesses::Accesses(const Program& program) : program_(&program) {
     byBuffer_[static_cast<std::size_t>(site.access.buffer)].push_back(&site);
   }
   privateDepths_.resize(program.buffers.size());
-  const bool sharing = program.hasSharing();
+  std::vector<std::vector<BufferId>> storages;
+  if (program.hasSharing()) storages = buffersByStorage(program);
   for (std::size_t id = 0; id < program.buffers.size(); ++id) {
     const Buffer& buffer = program.buffers[id];
     if (buffer.isArgument() || !buffer.isLocal()) continue;
-    if (!sharing) {
+    if (storages.empty() || storages[id].size() == 1) {
       privateDepths_[id] = privateDepthsOf(byBuffer_[id]);
       continue;
     }
     std::vector<const Site*> sites;
-    for (const BufferId other : program.sharing(static_cast<BufferId>(id))) {
-      sites.insert(sites.end(), of(other).begin(), of(other).end());
+    for (const BufferId each : storages[id]) {
+      sites.insert(sites.end(), of(each).begin(), of(each).end());
     }
-    privateDepths_[id] = privateDepthsOf(sites);
+    const std::vector<int> depths = privateDepthsOf(sites);
+    for (const BufferId each : storages[id])
+      privateDepths_[static_cast<std::size_t>(each)] = depths;
   }
 }
 

@@ -80,8 +80,19 @@ bool sameLayout(const Buffer& a, const Buffer& b) {
                     });
 }
 
+/// One index, where it wasn't added before.
+void addIndex(System& system, const Program& program, const Instance& instance, std::size_t dim,
+              const std::vector<Sum>* indices, Sum& out, std::int64_t factor) {
+  if (indices == nullptr) {
+    addIndex(system, program, instance, dim, out, factor);
+  } else {
+    out.add((*indices)[dim], factor);
+  }
+}
+
 /// The offset of an access in its storage.
-Sum offsetOf(System& system, const Program& program, const Instance& instance) {
+Sum offsetOf(System& system, const Program& program, const Instance& instance,
+             const std::vector<Sum>* indices) {
   const Buffer& buffer = program.buffer(instance.site->access.buffer);
   const std::vector<std::int64_t> strides = buffer.strides();
   Sum out;
@@ -89,7 +100,7 @@ Sum offsetOf(System& system, const Program& program, const Instance& instance) {
     const Dim& dim = buffer.dims[d];
     if (dim.fold == 1) continue;
     Sum index;
-    addIndex(system, program, instance, d, index);
+    addIndex(system, program, instance, d, indices, index, 1);
     if (dim.fold > 1 && dim.fold < dim.extent) {
       index.add(system.variable(0, (dim.extent - 1) / dim.fold), -dim.fold);
       index.constrain(system, 0, dim.fold - 1);
@@ -101,13 +112,14 @@ Sum offsetOf(System& system, const Program& program, const Instance& instance) {
 
 }  // namespace
 
-bool addSameStorage(System& system, const Program& program, const Instance& a, const Instance& b) {
+bool addSameStorage(System& system, const Program& program, const Instance& a, const Instance& b,
+                    const std::vector<Sum>* indices) {
   const Buffer& first = program.buffer(a.site->access.buffer);
   const Buffer& second = program.buffer(b.site->access.buffer);
   thread_local Sum difference;
   if (!sameLayout(first, second)) {
-    difference = offsetOf(system, program, a);
-    difference.add(offsetOf(system, program, b), -1);
+    difference = offsetOf(system, program, a, nullptr);
+    difference.add(offsetOf(system, program, b, indices), -1);
     difference.equals(system, 0);
     return !system.refuted();
   }
@@ -116,7 +128,7 @@ bool addSameStorage(System& system, const Program& program, const Instance& a, c
     if (dim.fold == 1) continue;
     difference.clear();
     addIndex(system, program, a, d, difference);
-    addIndex(system, program, b, d, difference, -1);
+    addIndex(system, program, b, d, indices, difference, -1);
     if (const std::int64_t extent = std::max(dim.extent, second.dims[d].extent);
         dim.fold > 1 && dim.fold < extent) {
       const std::int64_t turns = (extent - 1) / dim.fold;

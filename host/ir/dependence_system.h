@@ -48,8 +48,8 @@ void addIndex(System& system, const Program& program, const Instance& instance, 
               Sum& out, std::int64_t factor = 1);
 
 /// The constraints under which both fall on one element of the storage that their buffers are in.
-/// False where they can't.
+/// False where they can't. `indices`: those of `b`, where they were added before.
 [[nodiscard]] bool addSameStorage(System& system, const Program& program, const Instance& a,
-                                  const Instance& b);
+                                  const Instance& b, const std::vector<Sum>* indices = nullptr);
 
 }  // namespace dojo::ir

@@ -7,6 +7,7 @@
 
 #include "ir/interpret_storage.h"
 #include "ir/print.h"
+#include "ir/storage.h"
 
 namespace dojo::ir {
 namespace {
@@ -23,7 +24,8 @@ Machine::Machine(const Program& program, const Arithmetic& arithmetic,
     : program_(program),
       arithmetic_(arithmetic),
       budget_(options.budget),
-      randomState_(mix(options.seed)) {
+      randomState_(mix(options.seed)),
+      sizes_(storageSizes(program)) {
   Path path;
   body_ = plan(program.body, path);
   findPrivates();
@@ -224,13 +226,13 @@ void Machine::runLeaf(const NodePlan& node, Thread& thread, const std::vector<in
 
 // --- Scopes -------------------------------------------------------------------------------------
 
-int Machine::takeStore(BufferId buffer) {
-  auto& free = freeStores_[static_cast<std::size_t>(buffer)];
+int Machine::takeStore(BufferId storage) {
+  auto& free = freeStores_[static_cast<std::size_t>(storage)];
   int id = static_cast<int>(stores_.size());
   if (free.empty()) {
     Store& store = stores_.emplace_back();
-    const bool own = program_.storageOf(buffer) == buffer;
-    const auto size = static_cast<std::size_t>(own ? program_.storageElements(buffer) : 0);
+    const bool own = program_.storageOf(storage) == storage;
+    const auto size = own ? static_cast<std::size_t>(sizes_[static_cast<std::size_t>(storage)]) : 0;
     store.cells.resize(size);
     store.holds.resize(size);
   } else {

@@ -138,7 +138,7 @@ class Machine {
   int addLane(Thread& thread, const Thread& from, int lane, const NodePlan& scope,
               std::int64_t value);
   void dropLanes(Thread& thread, int count);
-  int takeStore(BufferId buffer);
+  int takeStore(BufferId storage);
   void enter(const NodePlan& scope, int thread);
   void nextIteration(Thread& thread, Frame& frame);
   void startStep(Thread& thread, Frame& frame);
@@ -157,6 +157,7 @@ class Machine {
   std::uint64_t randomState_;
   std::size_t maxDepth_ = 1;
   std::vector<NodePlan> body_;
+  std::vector<std::int64_t> sizes_;  ///< Elements, by storage.
   std::deque<Store> stores_;
   std::vector<std::vector<int>> freeStores_;  ///< By storage.
   std::deque<Thread> threads_;

@@ -9,6 +9,7 @@
 #include "moves/concurrency.h"
 #include "moves/move.h"
 #include "moves/rule.h"
+#include "moves/sharing.h"
 
 namespace dojo::moves {
 
@@ -99,13 +100,16 @@ Result<ir::Program> applyChecked(const State& state, const Rule& rule,
   ir::Program result = rule.rewrite(state, args);
   ir::canonicalize(result);
   if (Status status = proveConcurrency(result); !DOJO_CLAUSE(status)) return status.error();
+  if (Status status = proveSharing(result); !DOJO_CLAUSE(status)) return status.error();
   return result;
 }
 
-/// True where the move would succeed. A program without concurrent scopes needs no rewriting to
-/// answer: the moves that make them prove rule 4 themselves.
+/// True where the move would succeed. A program without concurrent scopes and shared storage needs
+/// no rewriting to answer: the moves that make either prove themselves that they may.
 bool accepts(const State& state, const Rule& rule, const std::vector<Arg>& args) {
-  if (hasConcurrency(state.program())) return applyChecked(state, rule, args).ok();
+  if (hasConcurrency(state.program()) || state.program().hasSharing()) {
+    return applyChecked(state, rule, args).ok();
+  }
   return rule.check(state, args).ok();
 }
 
@@ -139,7 +143,8 @@ Result<ir::Program> apply(const ir::Program& program, const target::Target& targ
 Trace undo(const State& before, const Move& move, const ir::Program& after) {
   const Rule* rule = findRule(move.name);
   DOJO_CHECK(rule != nullptr, "undo of an unknown move " + move.name);
-  return rule->inverse(before, move.args, after);
+  return withSharing(before.program(), before.target(), rule->inverse(before, move.args, after),
+                     after);
 }
 
 Trace undo(const ir::Program& before, const target::Target& target, const Move& move,

@@ -30,6 +30,8 @@
   RULE(splitBuffer)      \
   RULE(joinBuffers)      \
   RULE(setLocation)      \
+  RULE(shareStorage)     \
+  RULE(separateStorage)  \
   RULE(cacheRead)        \
   RULE(cacheWrite)       \
   RULE(forwardCopy)      \

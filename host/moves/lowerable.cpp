@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ir/print.h"
+#include "ir/storage.h"
 #include "ir/tree.h"
 #include "moves/placement.h"
 
@@ -46,6 +47,7 @@ class Lowerable {
 
   void checkBuffers() {
     std::int64_t stack = 0;
+    const std::vector<std::int64_t> sizes = ir::storageSizes(program_);
     for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
       const ir::Buffer& buffer = program_.buffers[i];
       if (!target_.offersLocation(buffer.location)) {
@@ -58,7 +60,9 @@ class Lowerable {
       const std::int64_t lanes = vector != nullptr && vector->scope().extent.isConstant()
                                      ? vector->scope().extent.count
                                      : 1;
-      if (buffer.location == "stack") stack += buffer.storageBytes() * lanes;
+      if (buffer.location == "stack" && buffer.shares < 0) {
+        stack += sizes[i] * lanes * ir::sizeBytes(buffer.dtype);
+      }
       if (buffer.location == "register" &&
           buffer.storageElements() * lanes > kMostRegisterElements) {
         refuse("lower.register",

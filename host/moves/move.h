@@ -37,7 +37,7 @@ using Trace = std::vector<Move>;
 class State;
 
 /// Applies a move: finds its rule, checks arguments and precondition, rewrites, canonicalizes and
-/// re-proves rule 4 for all mapped scopes. Errors: "move.unknown" (with the nearest name),
+/// re-proves rule 4 for all mapped scopes and that shared storage loses no value. Errors: "move.unknown" (with the nearest name),
 /// "move.arguments", "move.place", or the rule's refusal ("move.dependence", ...): one sentence
 /// that says what stands in the way and where.
 [[nodiscard]] Result<ir::Program> apply(const ir::Program& program, const target::Target& target,

@@ -9,10 +9,11 @@
 namespace dojo::moves {
 namespace {
 
-/// The scopes around all uses of each buffer so far.
+/// The scopes around all uses of each storage so far.
 class CommonScopes {
  public:
-  explicit CommonScopes(const ir::Program& program) : common_(program.buffers.size()) {
+  explicit CommonScopes(const ir::Program& program)
+      : program_(program), common_(program.buffers.size()) {
     used_.resize(program.buffers.size());
     visit(program.body);
   }
@@ -24,7 +25,9 @@ class CommonScopes {
  private:
   void visit(const std::vector<ir::Node>& body) {
     for (const ir::Node& node : body) {
-      ir::forEachAccess(node, [&](const ir::Access& access, ir::Touch) { meet(access.buffer); });
+      ir::forEachAccess(node, [&](const ir::Access& access, ir::Touch) {
+        meet(program_.storageOf(access.buffer));
+      });
       if (!node.isScope()) continue;
       enclosing_.push_back(&node);
       visit(node.scope().body);
@@ -44,6 +47,7 @@ class CommonScopes {
     common.erase(ends.first, common.end());
   }
 
+  const ir::Program& program_;
   std::vector<const ir::Node*> enclosing_;
   std::vector<std::vector<const ir::Node*>> common_;
   std::vector<bool> used_;
@@ -55,9 +59,10 @@ std::vector<Home> homes(const ir::Program& program) {
   const CommonScopes scopes(program);
   std::vector<Home> result(program.buffers.size());
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    result[i].used = scopes.used(i);
+    const auto storage = static_cast<std::size_t>(program.storageOf(static_cast<ir::BufferId>(i)));
+    result[i].used = scopes.used(storage);
     if (!program.buffers[i].isLocal()) continue;
-    const auto& common = scopes.of(i);
+    const auto& common = scopes.of(storage);
     for (std::size_t depth = 0; depth < common.size(); ++depth) {
       const ir::Mapping& mapping = common[depth]->scope().mapping;
       if (mapping.has(ir::MapKind::parallel)) result[i].parallel = common[depth];

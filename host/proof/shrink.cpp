@@ -101,6 +101,9 @@ class Simpler {
       }
     }
     program.buffers = std::move(buffers);
+    for (ir::Buffer& buffer : program.buffers) {
+      if (buffer.shares >= 0) buffer.shares = position[at(buffer.shares)];
+    }
     for (Node& node : program.body) {
       ir::renameBuffers(node, [&](ir::BufferId old) { return position[at(old)]; });
     }
@@ -223,6 +226,11 @@ class Simpler {
   void plainerBuffers() {
     for (std::size_t id = 0; id < program_.buffers.size(); ++id) {
       const ir::Buffer& buffer = program_.buffers[id];
+      if (buffer.shares >= 0) {
+        Program changed = program_;
+        changed.buffers[id].shares = -1;
+        add(std::move(changed));
+      }
       if (buffer.role == ir::Role::tmp && buffer.location != "heap") {
         Program changed = program_;
         changed.buffers[id].location = "heap";
@@ -266,6 +274,9 @@ void dropUnusedArguments(Program& program) {
   for (std::size_t id = program.buffers.size(); id-- > 0;) {
     if (program.buffers[id].role != ir::Role::in || isUsed(program, id)) continue;
     program.buffers.erase(program.buffers.begin() + static_cast<std::ptrdiff_t>(id));
+    for (ir::Buffer& buffer : program.buffers) {
+      if (buffer.shares > static_cast<ir::BufferId>(id)) --buffer.shares;
+    }
     for (Node& node : program.body) {
       ir::renameBuffers(node, [&](ir::BufferId old) {
         return old > static_cast<ir::BufferId>(id) ? old - 1 : old;

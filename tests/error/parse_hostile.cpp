@@ -131,6 +131,21 @@ TEST_CASE("long but right programs are read in linear time") {
   CHECK(codeOf(buffers + "out y f32 []\ny = c\n") == "parse.unknown-name");
 }
 
+TEST_CASE("a hundred thousand tmps in one array, in a chain and all in one") {
+  for (const bool chain : {false, true}) {
+    std::string text = "kernel k\nout y f32 []\ntmp b0 f32 []\n";
+    std::string lines = "b0 = 1\n";
+    for (int i = 1; i < 100000; ++i) {
+      const std::string name = "b" + std::to_string(i);
+      text += "tmp " + name + " f32 [] shares b" + std::to_string(chain ? i - 1 : 0) + "\n";
+      lines += name + " = 1\n";
+    }
+    CHECK(codeOf(text + lines + "y = b99999\n") == "ok");
+    // Written the other way round, each is declared after what names it now.
+    CHECK(codeOf(text + "b99999 = 1\n" + lines + "y = b99998\n") == "ok");
+  }
+}
+
 TEST_CASE("nesting has a limit, ten thousand is past it") {
   const auto scopes = [](int depth) {
     std::string text = "kernel k\nout y f32 [1]\n";

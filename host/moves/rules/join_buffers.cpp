@@ -10,11 +10,14 @@ namespace dojo::moves::rules {
 
 namespace {
 
-/// True for tmps that differ by name alone.
-bool alike(const ir::Buffer& a, const ir::Buffer& b) {
-  ir::Buffer renamed = b;
-  renamed.name = a.name;
-  return a == renamed;
+/// True for tmps that differ by name alone, and have each an array of its own or both the same.
+bool alike(const ir::Program& program, ir::BufferId a, ir::BufferId b) {
+  ir::Buffer other = program.buffer(b);
+  other.name = program.buffer(a).name;
+  other.shares = program.buffer(a).shares;
+  if (!(program.buffer(a) == other)) return false;
+  return program.storageOf(a) == program.storageOf(b) ||
+         (program.sharing(a).size() == 1 && program.sharing(b).size() == 1);
 }
 
 /// The place of the node that holds all uses of the buffer; the empty path where no single one
@@ -73,11 +76,13 @@ tmp t f32 [~20] @register
 
   void choices(const State& state, const ir::Visit& place,
                std::vector<std::vector<Arg>>& out) const override {
-    for (const ir::BufferId id : state.buffersAt(place)) {
-      const ir::Buffer& gone = state.program().buffer(id);
-      if (gone.isArgument()) continue;
-      for (const ir::Buffer& kept : state.program().buffers) {
-        if (kept.name != gone.name && alike(kept, gone)) out.push_back({kept.name, gone.name});
+    const ir::Program& program = state.program();
+    for (const ir::BufferId gone : state.buffersAt(place)) {
+      if (program.buffer(gone).isArgument()) continue;
+      for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+        const auto kept = static_cast<ir::BufferId>(i);
+        if (kept == gone || !alike(program, kept, gone)) continue;
+        out.push_back({program.buffer(kept).name, program.buffer(gone).name});
       }
     }
   }
@@ -88,8 +93,10 @@ tmp t f32 [~20] @register
     if (program.buffer(kept).isArgument() || program.buffer(gone).isArgument()) {
       return refuse("move.role", "arguments stay what they are");
     }
-    if (kept == gone || !alike(program.buffer(kept), program.buffer(gone))) {
-      return refuse("move.shape", "two tmps of the same dtype, dims and location are needed");
+    if (kept == gone || !alike(program, kept, gone)) {
+      return refuse("move.shape",
+                    "two tmps of the same dtype, dims and location are needed, which "
+                    "share storage only with each other or not at all");
     }
     const ir::Path home = homeOf(state.accesses(), gone);
     const std::vector<const ir::Site*>& sites = state.accesses().of(kept);

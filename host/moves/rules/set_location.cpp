@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/print.h"
+#include "ir/storage.h"
+#include "moves/clause.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
 
@@ -26,8 +28,8 @@ class SetLocation : public Rule {
         "buffers",
         {{"B", ArgKind::buffer}, {"loc", ArgKind::name}},
         "Keeps the tmp B in another memory: heap, stack, register, or one that the target names.",
-        "The target has it and B fits, as it does where it is now; register: every index in a dim "
-        "with storage is constant after unrolling and vectorising.",
+        "The target has it and B fits, as it does where it is now; B has an array of its own; "
+        "register: every index in a dim with storage is constant after unrolling and vectorising.",
         "set_location",
         R"(kernel k
 in x f32 [64]
@@ -74,6 +76,10 @@ tmp t f32 [~64] @register
     if (buffer.location == location) {
       return refuse("move.location", "'" + buffer.name + "' is there already");
     }
+    DOJO_NEEDS(program.sharing(id).size() == 1,
+               refuse("move.sharing", "'" + buffer.name +
+                                          "' shares the storage of another tmp: separate_storage " +
+                                          buffer.name + " first"));
     if (Status status = fits(state, id, location); !status) return status;
     if (!fits(state, id, buffer.location)) {
       return refuse("move.location", "'" + buffer.name + "' couldn't come back to its " +
@@ -105,8 +111,12 @@ tmp t f32 [~64] @register
   static Status fitsStack(const State& state, ir::BufferId id) {
     const ir::Program& program = state.program();
     std::int64_t bytes = program.buffer(id).storageBytes();
-    for (const ir::Buffer& other : program.buffers) {
-      if (other.location == "stack" && &other != &program.buffer(id)) bytes += other.storageBytes();
+    const std::vector<std::int64_t> sizes = ir::storageSizes(program);
+    for (std::size_t other = 0; other < sizes.size(); ++other) {
+      const ir::Buffer& buffer = program.buffers[other];
+      if (buffer.location != "stack" || buffer.shares >= 0) continue;
+      if (other != static_cast<std::size_t>(id))
+        bytes += sizes[other] * ir::sizeBytes(buffer.dtype);
     }
     if (bytes <= state.target().stackBytes) return {};
     return refuse("move.location", "the stack would hold " + std::to_string(bytes) +

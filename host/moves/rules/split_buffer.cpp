@@ -91,6 +91,7 @@ tmp t0 f32 [~20] @register
     const ir::BufferId id = bufferArg(state, args, 1);
     ir::Buffer copy = out.buffer(id);
     copy.name = newName(out, args, 2).value();
+    if (out.sharing(id).size() > 1) copy.shares = id;
     out.buffers.push_back(std::move(copy));
     const auto fresh = static_cast<ir::BufferId>(out.buffers.size() - 1);
     ir::renameBuffers(*ir::find(out, placeArg(args, 0)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/check.h"
 
+#include <functional>
 #include <map>
 
 #include <catch2/catch.hpp>
@@ -40,12 +41,40 @@ TEST_CASE("check agrees with enumeration on affine programs") {
   CHECK(verdicts["check.unwritten-out"] > 500);
 }
 
+TEST_CASE("check agrees with enumeration where tmps share storage") {
+  Random random(29);
+  std::map<std::string, int> verdicts;
+  for (int i = 0; i < 12000; ++i) {
+    const Program program = randomProgram(random, {i % 3 == 0, false, true, i % 4 != 0, true});
+    if (!program.hasSharing()) continue;
+    const std::string expected = bruteForceCheck(program, {});
+    const std::string answer = codeOf(check(program));
+    INFO("program " << i << "\n" << print(program));
+    REQUIRE(answer.substr(0, 15) == expected.substr(0, 15));
+    // What holds with one array holds with several.
+    Program separate = program;
+    for (Buffer& buffer : separate.buffers) buffer.shares = -1;
+    if (answer.empty()) REQUIRE(codeOf(check(separate)).empty());
+    // The last resort gives the same answer.
+    const Accesses accesses(program);
+    if (answer.empty()) REQUIRE(checkWrittenByMarking(accesses, 1 << 20));
+    const std::string otherwise = codeOf(check(separate));
+    if (otherwise.empty() && answer == "check.unwritten-read") {
+      REQUIRE_FALSE(checkWrittenByMarking(accesses, 1 << 20));
+    }
+    ++verdicts[answer + (answer == otherwise ? "" : ", shared")];
+  }
+  CHECK(verdicts[""] > 400);
+  CHECK(verdicts["check.mapping, shared"] > 50);
+  CHECK(verdicts["check.unwritten-read, shared"] > 500);
+}
+
 TEST_CASE("check is sound with data-dependent extents") {
   Random random(23);
   int accepted = 0;
   int refused = 0;
   for (int i = 0; i < 6000; ++i) {
-    const Program program = randomProgram(random, {i % 3 == 0, true, true, i % 4 != 0});
+    const Program program = randomProgram(random, {i % 3 == 0, true, true, i % 4 != 0, i % 2 == 0});
     std::string expected;
     for (int contents = 0; contents < 4 && expected.empty(); ++contents) {
       expected = bruteForceCheck(program, randomContents(random, program));
@@ -280,6 +309,60 @@ out y f32 [8]
        "[0, 8) [check.bounds]");
 }
 
+TEST_CASE("values in shared storage") {
+  const auto chained = [](const std::string& b, const std::string& use) {
+    return problemOf(
+        "kernel k\nin x f32 [512, 2000]\nout y f32 [512, 2000]\n"
+        "tmp a f32 [512, 2000]\ntmp b f32 " +
+        b +
+        " shares a\n\n512\n| 2000\n"
+        "| | a[{0}, {1}] = exp(x[{0}, {1}])\n" +
+        use);
+  };
+  // Too many elements to try them all.
+  const std::string pointwise =
+      "| 2000\n| | b[{0}, {1}] = a[{0}, {1}] * 2\n| 2000\n| | y[{0}, {1}] = b[{0}, {1}]\n";
+  CHECK(chained("[512, 2000]", pointwise).empty());
+  CHECK(chained("[~512, 2000]", pointwise).empty());
+  const std::string reversed =
+      "512\n| 2000\n| | b[{0}, {1}] = a[{0}, -{1} + 1999] * 2\n| 2000\n| | y[{0}, {1}] = b[{0}, "
+      "{1}]\n";
+  CHECK(chained("[512, 2000]", reversed) ==
+        "line 12: a[{0}, -{1} + 1999] is read after b[{0}, {1}] may have been written to its "
+        "storage [check.unwritten-read]");
+  const std::string row =
+      "| 2000\n| | b[{1}] = x[{0}, {1}] * 2\n| 2000\n| | y[{0}, {1}] = b[{1}]\n";
+  CHECK(chained("[2000]", row).empty());
+  // An accumulator that is started anew, in the storage of what it summed.
+  CHECK(problemOf(R"(kernel rows
+in  x f32 [4096, 4096]
+out y f32 [4096]
+tmp e f32 [4096]
+tmp s f32 [] shares e
+
+4096
+| 4096
+| | e[{1}] = exp(x[{0}, {1}])
+| s[] = e[0]
+| 4095
+| | s[] += e[{1} + 1]
+| y[{0}] = s[]
+)")
+            .empty());
+  CHECK(problemOf(R"(kernel threads
+in  x f32 [64]
+out y f32 [64]
+tmp a f32 [64]
+tmp b f32 [~64] shares a
+
+64:parallel
+| a[{0}] = x[{0}]
+| y[{0}] = a[{0}]
+| b[{0}] = x[{0}] if {0} in [1, 2)
+)") == "line 7: iterations of 64:parallel depend on each other through a and b, which share "
+       "storage (line 8 and line 10) [check.mapping]");
+}
+
 TEST_CASE("a vector scope handles a reduction that nothing else touches") {
   CHECK(problemOf(R"(kernel sum
 in  x f32 [8]
@@ -290,6 +373,37 @@ s[] = 0
 | s[] += x[{0}]
 )")
             .empty());
+}
+
+TEST_CASE("what shares storage must fit together") {
+  const auto parsed = parse(
+      "kernel k\nout y f32 []\ntmp a f32 [2]\ntmp b f32 [2]\ntmp c f32 [2]\n"
+      "a[0] = 1\nb[0] = a[0]\nc[0] = b[0]\ny = c[0]\n");
+  REQUIRE(parsed);
+  const auto with = [&](const std::function<void(Program&)>& change) {
+    Program program = parsed->program;
+    program.buffers[2].shares = 1;
+    change(program);
+    const dojo::Status status = checkStructure(program);
+    return status.ok() ? "" : status.error().message;
+  };
+  CHECK(with([](Program&) {}).empty());
+  CHECK(with([](Program& p) { p.buffers[2].shares = 9; }) ==
+        "buffer b shares the storage of a buffer that doesn't exist");
+  CHECK(with([](Program& p) { p.buffers[2].shares = 0; }) ==
+        "buffer b shares storage, as only tmps can");
+  CHECK(with([](Program& p) { p.buffers[2].shares = 2; }) ==
+        "buffer b shares the storage of b, which isn't the first in it");
+  CHECK(with([](Program& p) { p.buffers[2].shares = 3; }) ==
+        "buffer b shares the storage of c, which isn't the first in it");
+  CHECK(with([](Program& p) { p.buffers[3].shares = 2; }) ==
+        "buffer c shares the storage of b, which isn't the first in it");
+  CHECK(with([](Program& p) { p.buffers[2].dtype = DType::f64; }) ==
+        "buffer b shares the storage of a, but not its dtype");
+  CHECK(with([](Program& p) { p.buffers[2].location = "stack"; }) ==
+        "buffer b shares the storage of a, but not its location");
+  CHECK(with([](Program& p) { p.buffers[1].location = p.buffers[2].location = "register"; }) ==
+        "buffer b shares storage, but is in registers");
 }
 
 TEST_CASE("structure is checked") {

@@ -36,7 +36,8 @@ bool breaksMapping(const Accesses& accesses, const std::vector<Event>& events, c
   const bool vector = scope.node->scope().mapping.has(MapKind::vector);
   for (const Event* a : inside) {
     for (const Event* b : inside) {
-      if (!mayConflict(*a->site, *b->site) || !sameOuter(*a, *b)) continue;
+      const bool writes = a->site->touch == Touch::write || b->site->touch == Touch::write;
+      if (!writes || !sameOuter(*a, *b)) continue;
       if (a->variables[depth] == b->variables[depth] || !touchSame(accesses, *a, *b)) continue;
       const bool self = a->site->node == b->site->node && a->site->reduction && b->site->reduction;
       if (!vector || !self) return true;
@@ -53,29 +54,13 @@ bool breaksMapping(const Accesses& accesses, const std::vector<Event>& events, c
   return false;
 }
 
-/// Every element that an event may touch.
-std::vector<std::vector<std::int64_t>> elements(const Event& event) {
-  std::vector<std::vector<std::int64_t>> out = {{}};
-  for (const auto& choices : event.storage) {
-    std::vector<std::vector<std::int64_t>> longer;
-    for (const auto& prefix : out) {
-      for (const std::int64_t choice : choices) {
-        longer.push_back(prefix);
-        longer.back().push_back(choice);
-      }
-    }
-    out = std::move(longer);
-  }
-  return out;
-}
-
 std::string brokenDefinition(const Accesses& accesses, const std::vector<Event>& events) {
   const Program& program = accesses.program();
   // Private storage is told apart by the iteration that owns it.
   using Key = std::pair<BufferId, std::vector<std::int64_t>>;
-  std::set<Key> written;
-  const auto key = [&](const Event& event, const std::vector<std::int64_t>& element) {
-    Key out{event.site->access.buffer, element};
+  std::map<Key, BufferId> written;  // as which buffer
+  const auto key = [&](const Event& event, std::int64_t offset) {
+    Key out{program.storageOf(event.site->access.buffer), {offset}};
     const std::vector<int>& depths = accesses.privateDepths(out.first);
     if (!depths.empty()) {
       out.second.insert(out.second.end(), event.variables.begin(),
@@ -84,20 +69,22 @@ std::string brokenDefinition(const Accesses& accesses, const std::vector<Event>&
     return out;
   };
   for (const Event& event : events) {
-    const Role role = program.buffer(event.site->access.buffer).role;
+    const BufferId buffer = event.site->access.buffer;
+    const Role role = program.buffer(buffer).role;
     if (role != Role::tmp && role != Role::out) continue;
-    for (const auto& element : elements(event)) {
+    for (const std::int64_t offset : event.offsets) {
       if (event.site->touch == Touch::write) {
-        written.insert(key(event, element));
-      } else if (written.count(key(event, element)) == 0) {
-        return "check.unwritten-read";
+        written[key(event, offset)] = buffer;
+        continue;
       }
+      const auto found = written.find(key(event, offset));
+      if (found == written.end() || found->second != buffer) return "check.unwritten-read";
     }
   }
   for (std::size_t id = 0; id < program.buffers.size(); ++id) {
     if (program.buffers[id].role != Role::out) continue;
-    const auto count = std::count_if(written.begin(), written.end(), [&](const Key& at) {
-      return at.first == static_cast<BufferId>(id);
+    const auto count = std::count_if(written.begin(), written.end(), [&](const auto& at) {
+      return at.second == static_cast<BufferId>(id);
     });
     if (count < program.buffers[id].logicalElements()) return "check.unwritten-out";
   }

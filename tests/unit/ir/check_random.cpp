@@ -48,6 +48,7 @@ class Generator {
         if (dim.fold > 1 && dim.fold >= dim.extent) dim.fold = 0;
       }
     }
+    if (shape_.sharing) share();
     Program out = program_;
     canonicalize(out);
     return out;
@@ -60,6 +61,18 @@ class Generator {
     buffer.role = role;
     for (int d = 0; d < rank; ++d) buffer.dims.push_back({random_(1, 6), 0, 0});
     return buffer;
+  }
+
+  void share() {
+    for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+      Buffer& buffer = program_.buffers[b];
+      if (buffer.isArgument() || buffer.location == "register") continue;
+      for (std::size_t a = 0; a < b; ++a) {
+        const Buffer& other = program_.buffers[a];
+        if (other.isArgument() || other.location != buffer.location || random_.oneIn(3)) continue;
+        buffer.shares = program_.storageOf(static_cast<BufferId>(a));
+      }
+    }
   }
 
   std::vector<Node> body(int depth) {
@@ -283,7 +296,7 @@ class Enumerator {
 
   Event event(const Site& site) const {
     const Program& program = accesses_.program();
-    Event out{&site, variables_, {}, {}};
+    Event out{&site, variables_, {}, {}, {}};
     const Buffer& buffer = program.buffer(site.access.buffer);
     for (std::size_t d = 0; d < buffer.dims.size(); ++d) {
       const Index& index = site.access.indices[d];
@@ -299,6 +312,15 @@ class Enumerator {
       for (const std::int64_t v : logical) {
         storage.insert(fold == 0 ? v : (v % fold + fold) % fold);
       }
+    }
+    const std::vector<std::int64_t> strides = buffer.strides();
+    out.offsets.insert(0);
+    for (std::size_t d = 0; d < buffer.dims.size(); ++d) {
+      std::set<std::int64_t> longer;
+      for (const std::int64_t offset : out.offsets) {
+        for (const std::int64_t v : out.storage[d]) longer.insert(offset + v * strides[d]);
+      }
+      out.offsets = std::move(longer);
     }
     return out;
   }
@@ -333,13 +355,21 @@ std::vector<std::vector<std::int64_t>> randomContents(Random& random, const Prog
 }
 
 bool touchSame(const Accesses& accesses, const Event& a, const Event& b) {
-  if (a.site->access.buffer != b.site->access.buffer) return false;
+  const Program& program = accesses.program();
+  const bool same = a.site->access.buffer == b.site->access.buffer;
+  if (program.storageOf(a.site->access.buffer) != program.storageOf(b.site->access.buffer)) {
+    return false;
+  }
   const std::vector<int>& depths = accesses.privateDepths(a.site->access.buffer);
   if (!depths.empty()) {
     const auto count = static_cast<std::ptrdiff_t>(depths.back()) + 1;
     if (!std::equal(a.variables.begin(), a.variables.begin() + count, b.variables.begin())) {
       return false;
     }
+  }
+  if (!same) {
+    return std::any_of(a.offsets.begin(), a.offsets.end(),
+                       [&](std::int64_t offset) { return b.offsets.count(offset) != 0; });
   }
   for (std::size_t d = 0; d < a.storage.size(); ++d) {
     const auto shared = [&](std::int64_t v) { return b.storage[d].count(v) != 0; };

@@ -31,6 +31,7 @@ struct Shape {
   bool dataDependent = false;  ///< Some extents are read from an index buffer.
   bool inBounds = true;        ///< Every index lies in its dim on every execution.
   bool initialised = false;    ///< Most buffers are (mostly) written before the rest.
+  bool sharing = false;        ///< Some tmps share storage; needs inBounds.
 };
 
 /// Structurally good; canonical.
@@ -42,6 +43,7 @@ struct Event {
   std::vector<std::int64_t> variables;
   /// For each dim what the index may be (several for a gather), before and after folding.
   std::vector<std::set<std::int64_t>> logical, storage;
+  std::set<std::int64_t> offsets;  ///< In the storage, where every index is within its dim.
 };
 
 /// All executions in order, where index buffers that give extents hold `contents` (by buffer id).

@@ -169,6 +169,37 @@ y[3] = t[3]
             .empty());
 }
 
+TEST_CASE("a value that another buffer took the storage of is not there any more") {
+  const auto text = [](const std::string& last) {
+    return "kernel k\nin x f32 [4]\nout y f32 [4]\ntmp a f32 [4]\ntmp b f32 [2, 2] shares a\n\n4\n"
+           "| a[{0}] = x[{0}]\n2\n| b[0, {0}] = a[{0}] + a[{0} + 2]\n4\n| y[{0}] = " +
+           last + "\n";
+  };
+  CHECK(codeOf(text("b[0, 0] + b[0, 1]")).empty());
+  CHECK(codeOf(text("b[0, 0] + a[2]")).empty());
+  CHECK(codeOf(text("a[0]")) == "interpret.unwritten");
+  CHECK(codeOf(text("b[1, 0]")) == "interpret.unwritten");
+  const Program p = program(text("a[1]"));
+  CHECK(interpret(p, makeInputs(p, InputSet::uniform, 1)).error().message ==
+        "an element of a is read after b was written to its storage");
+  // Private storage that two buffers share is one thing.
+  const std::string stack = R"(kernel k
+in x f32 [8]
+out y f32 [8]
+tmp a f32 [~8] @stack
+tmp b f32 [~8] @stack shares a
+
+8:parallel
+| a[{0}] = x[{0}]
+| b[{0}] = a[{0}] * 2
+| y[{0}] = b[{0}]
+)";
+  CHECK(codeOf(stack).empty());
+  std::string apart = stack;
+  apart.replace(apart.find("| b["), 1, "8:parallel\n|");
+  CHECK(codeOf(apart) == "interpret.unwritten");
+}
+
 TEST_CASE("vector lanes read before any of them writes") {
   const std::string prefix =
       "kernel k\nin x f32 [8]\nout y f32 [8]\n\ny[0] = x[0]\n7MAP\n| y[{0} + 1] = y[{0}] + x[{0} + "
@@ -301,6 +332,15 @@ TEST_CASE("over the field, allowed rewrites are equal and others are not") {
   CHECK(maximum != exact(most + "s[] = inf\n4\n| s[] min= x[{0}]\n"));
   CHECK(exact(most + "s[] = x[0] * 0.1\n") == exact(most + "s[] = x[0] / 10\n"));
   CHECK(exact(most + "s[] = exp(x[0])\n") != exact(most + "s[] = exp(x[1])\n"));
+
+  CHECK(exact(most + "s[] = exp(x[0] + x[1])\n") == exact(most + "s[] = exp(x[0]) * exp(x[1])\n"));
+  CHECK(exact(most + "s[] = exp(x[0] + x[1])\n") != exact(most + "s[] = exp(x[0]) + exp(x[1])\n"));
+  CHECK(exact(most + "s[] = exp(exp(x[0]))\n") != exact(most + "s[] = exp(exp(x[1]))\n"));
+  CHECK(exact(most + "s[] = exp(0)\n") == exact(most + "s[] = 1\n"));
+  const std::string least = "-3.4028235e+38";
+  CHECK(exact(most + "s[] = max(x[0], " + least + ")\n") == exact(most + "s[] = x[0]\n"));
+  CHECK(exact(most + "s[] = max(-inf, " + least + ")\n") == exact(most + "s[] = " + least + "\n"));
+  CHECK(exact(most + "s[] = -inf\n") != exact(most + "s[] = " + least + "\n"));
 }
 
 TEST_CASE("small programs are interpreted in well under a millisecond") {

@@ -452,6 +452,53 @@ inout c f32 [4]
 c[0] *= a[0, 1]
 c[0] min= b[0, 1]
 )"},
+    {"shared storage is named by the first that is written", R"(
+kernel shared
+out y f32 [1]
+tmp unused f32 [9] @stack
+tmp c f32 [4] @stack shares unused
+tmp b f32 [2, 2] @stack shares c
+tmp a f32 [~8] @stack shares b
+tmp other f32 [1] @stack shares unused
+tmp alone f32 [] @stack
+a[0] = 1
+y[0] = a[0]
+alone = 2
+b[0, 1] = alone
+y[0] = b[0, 1]
+c[3] = 2
+y[0] = c[3]
+)",
+     R"(kernel shared
+out y f32 [1]
+tmp a f32 [~8] @stack
+tmp alone f32 [] @stack
+tmp b f32 [2, 2] @stack shares a
+tmp c f32 [4] @stack shares a
+
+a[0] = 1
+y[0] = a[0]
+alone[] = 2
+b[0, 1] = alone[]
+y[0] = b[0, 1]
+c[3] = 2
+y[0] = c[3]
+)"},
+    {"one that is left over shares nothing", R"(
+kernel left
+out y f32 [1]
+tmp a f32 [9]
+tmp b f32 [4] shares a
+b[0] = 1
+y[0] = b[0]
+)",
+     R"(kernel left
+out y f32 [1]
+tmp b f32 [4]
+
+b[0] = 1
+y[0] = b[0]
+)"},
     {"a user's t0 is not taken", R"(
 kernel taken
 param t1 = 2
