@@ -215,8 +215,11 @@ class Run {
     ir::Program program = randomProgram(random);
     const Meaning meaning = meaningOf(program, seed);
     if (!meaning.problem.empty()) {
-      DOJO_CHECK(meaning.problem.find("interpret.division") != std::string::npos,
-                 meaning.problem + "\n" + ir::print(program));
+      // check() knows of `~` only that something was written there, the interpreter what.
+      const bool known =
+          meaning.problem.find("interpret.division") != std::string::npos ||
+          meaning.problem.find("after another element was written") != std::string::npos;
+      DOJO_CHECK(known, meaning.problem + "\n" + ir::print(program));
       return;
     }
     for (int i = 0; i < options_.chain && report_.moves < options_.moves && !enough(); ++i) {
