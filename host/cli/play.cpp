@@ -205,6 +205,7 @@ class Player {
     std::printf("%s\n", describe(reward->outcome.measurement(), kernel_.program,
                                  workplace_.device().hello().timerHz)
                             .c_str());
+    std::fputs(describePacking(kernel_.program, env_.program()).c_str(), stdout);
     if (reward->baselineCycles > 0) {
       std::printf("%s times as fast as the plain program\n", showNumber(reward->reward).c_str());
     }

@@ -125,6 +125,10 @@ int run(const Options& options) {
                 settings.shape.c_str(), settings.dtype.c_str(), settings.target.c_str(),
                 kernel->trace.size());
   }
+  if (!options.json) {
+    std::fputs(describePacking(kernel->program, kernel->start).c_str(), stdout);
+  }
+  describePackingTo(json, kernel->program, kernel->start);
   show("recorded", before);
   show("measured", now);
   json["reproduced"] = reproduced && sameDevice;

@@ -29,6 +29,7 @@ int run(const Options& options) {
     return refuse(error);
   }
   Workplace workplace(*target, options.measure, kernel->program);
+  workplace.expect(kernel->start);
   if (Status s = workplace.open(); !s.ok()) return refuse(s.error());
   workplace.submit(search::candidate(kernel->start, kernel->trace));
   std::optional<Outcome> outcome = workplace.next();
@@ -41,6 +42,7 @@ int run(const Options& options) {
   json["target"] = target->name;
   if (outcome->ok()) {
     describeTo(json, outcome->measurement(), kernel->program, hz);
+    describePackingTo(json, kernel->program, kernel->start);
   } else {
     const Failure& failure = outcome->failure();
     json["error"] = {
@@ -59,8 +61,9 @@ int run(const Options& options) {
     const Failure& failure = outcome->failure();
     return fail({failure.code, failure.detail, kernel->start.name, ""});
   }
-  std::printf("%s on %s: verified\n%s\n", kernel->describe().c_str(), target->name.c_str(),
-              describe(outcome->measurement(), kernel->program, hz).c_str());
+  std::printf("%s on %s: verified\n%s\n%s", kernel->describe().c_str(), target->name.c_str(),
+              describe(outcome->measurement(), kernel->program, hz).c_str(),
+              describePacking(kernel->program, kernel->start).c_str());
   return kDone;
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/table.h"
+#include "ir/print.h"
 #include "tune/work.h"
 
 namespace dojo::cli {
@@ -60,6 +61,7 @@ Status Workplace::open() {
   options.referenceFolder = referenceFolder();
   options.raceFactor = std::numeric_limits<double>::infinity();
   options.interrupted = &interrupted();
+  options.first = first_;
   Result<std::unique_ptr<tune::Bench>> bench =
       tune::Bench::open(plain_, target_, *device_, options);
   if (!bench.ok()) {
@@ -111,6 +113,35 @@ std::string describe(const Measurement& m, const ir::Program& plain, double hz) 
     out += fmt::format(", {} GFLOP/s", showNumber(*work.flops / seconds / 1e9));
   }
   return out + fmt::format(", {} GB/s", showNumber(work.bytes / seconds / 1e9));
+}
+
+namespace {
+
+/// The arguments whose layout differs.
+std::vector<ir::Buffer> repacked(const ir::Program& plain, const ir::Program& moved) {
+  std::vector<ir::Buffer> out;
+  for (const ir::Buffer& buffer : moved.buffers) {
+    const std::optional<ir::BufferId> before = plain.find(buffer.name);
+    if (buffer.isArgument() && before && !(plain.buffer(*before) == buffer)) out.push_back(buffer);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string describePacking(const ir::Program& plain, const ir::Program& moved) {
+  std::string out;
+  for (const ir::Buffer& buffer : repacked(plain, moved)) {
+    out += fmt::format("the caller packs {}, which isn't counted: {}\n", buffer.name,
+                       ir::printDeclaration(buffer));
+  }
+  return out;
+}
+
+void describePackingTo(Json& json, const ir::Program& plain, const ir::Program& moved) {
+  for (const ir::Buffer& buffer : repacked(plain, moved)) {
+    json["packed"][buffer.name] = ir::printDeclaration(buffer);
+  }
 }
 
 std::string describe(const Failure& failure) {

@@ -39,6 +39,8 @@ class Workplace final : public search::Evaluator {
   Workplace(const target::Target& target, MeasureArgs args, ir::Program plain)
       : target_(target), args_(std::move(args)), plain_(std::move(plain)) {}
 
+  /// What will be measured first (BenchOptions::first).
+  void expect(ir::Program first) { first_ = std::move(first); }
   /// Reaches the device and prepares verification, if that wasn't done yet.
   [[nodiscard]] Status open();
   [[nodiscard]] const transport::Device& device() const { return *device_; }
@@ -52,6 +54,7 @@ class Workplace final : public search::Evaluator {
   const target::Target& target_;
   MeasureArgs args_;
   ir::Program plain_;
+  std::optional<ir::Program> first_;
   std::unique_ptr<transport::Device> device_;
   std::unique_ptr<tune::Bench> bench_;
   std::optional<Error> broken_;
@@ -62,6 +65,11 @@ class Workplace final : public search::Evaluator {
                                    double hz);
 /// The same as members: cycles, spread, counter, seconds, gflops, gbytes_per_second...
 void describeTo(Json& json, const Measurement& measurement, const ir::Program& plain, double hz);
+/// Where moves have changed the layout of packed arguments, what their caller must hand over: one
+/// line each, since the time for it isn't in any figure.
+[[nodiscard]] std::string describePacking(const ir::Program& plain, const ir::Program& moved);
+/// The same as a member: packed, the declarations by name.
+void describePackingTo(Json& json, const ir::Program& plain, const ir::Program& moved);
 /// "run.fault: ..."
 [[nodiscard]] std::string describe(const Failure& failure);
 

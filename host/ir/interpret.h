@@ -31,6 +31,8 @@ void store(Tensor& tensor, std::int64_t element, std::int64_t value);
 /// What the caller of a packed argument does: the same values in the layout of another buffer for
 /// the same array (that of the argument after moves, or before them); zero where that is padded.
 [[nodiscard]] Tensor repack(const Tensor& tensor, const Buffer& from, const Buffer& to);
+/// True for layouts of one packed argument: what repack() takes.
+[[nodiscard]] bool packsSameArray(const Buffer& a, const Buffer& b);
 
 struct InterpretOptions {
   /// Order of concurrent iterations: `parallel` interleaved leaf by leaf at random, `vector` lane
@@ -49,8 +51,9 @@ struct InterpretOptions {
                                                     const std::vector<Tensor>& arguments,
                                                     const InterpretOptions& options = {});
 
-/// The same over integers modulo 2^61 - 1 with fixed hash functions for the transcendentals
-/// (interpret_field.h): equal results mean equal computations, no tolerance. Inputs are drawn from
+/// The same in a finite ring where exp(a + b) = exp(a) exp(b), with fixed hash functions for the
+/// other functions (interpret_field.h): equal results mean equal computations, no tolerance, but
+/// for a chance of one in a million an element. Inputs are drawn from
 /// `inputSeed`; integers and bools stay themselves. Returns one array an argument, in logical
 /// order (for packed arguments that of the caller's array), empty for `in`.
 [[nodiscard]] Result<std::vector<std::vector<std::uint64_t>>> interpretExact(

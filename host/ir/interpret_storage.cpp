@@ -65,6 +65,12 @@ Tensor repack(const Tensor& tensor, const Buffer& from, const Buffer& to) {
   return out;
 }
 
+bool packsSameArray(const Buffer& a, const Buffer& b) {
+  return a.packed && b.packed && a.name == b.name && a.role == b.role && a.dtype == b.dtype &&
+         a.location == b.location && a.values == b.values &&
+         a.logicalElements() == b.logicalElements();
+}
+
 std::vector<BufferId> argumentsOf(const Program& program) {
   std::vector<BufferId> out;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {

@@ -119,7 +119,7 @@ Status Session::State::load(const Kernel& kernel) {
   }
   Status done = prepare();
   if (done) done = device->write(place.base, kernel.bytes);
-  if (done) done = layout->placeScratch(kernel.scratchBytes);
+  if (done) done = layout->place(kernel.arguments, kernel.scratchBytes);
   return done;
 }
 
@@ -275,7 +275,8 @@ Result<Pairing> Session::State::compareAB(const Kernel& a, const Kernel& b, int 
   }
   for (int pair = 0; pair < pairs; ++pair) {
     for (const int k : {pair % 2, 1 - pair % 2}) {
-      if (Status placed = layout->placeScratch(kernels[k]->scratchBytes); !placed) {
+      const Kernel& kernel = *kernels[k];
+      if (Status placed = layout->place(kernel.arguments, kernel.scratchBytes); !placed) {
         return placed.error();
       }
       calls[k].nonce = ++nonce;
@@ -302,7 +303,8 @@ Result<Pairing> Session::State::compareAB(const Kernel& a, const Kernel& b, int 
 Status Session::State::measureEmpty() {
   const auto found = device->hello().services.find("dojo_empty_kernel");
   if (found == device->hello().services.end()) return {};
-  Call call = newCall({.slot = 0, .bytes = {}, .entry = found->second, .scratchBytes = {}});
+  Call call = newCall(
+      {.slot = 0, .bytes = {}, .entry = found->second, .scratchBytes = {}, .arguments = {}});
   layout->aim(call, 0, 1, false);
   call.restores = 0;
   call.harts = 1;

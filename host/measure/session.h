@@ -33,6 +33,10 @@ struct Kernel {
   std::span<const std::byte> bytes;        ///< Of the image, at slot(slot).base.
   std::uint64_t entry = 0;                 ///< Device address.
   std::vector<std::int64_t> scratchBytes;  ///< Buffers passed after the arguments.
+  /// The arguments as this kernel declares them, where it wants some packed in another layout than
+  /// the session's program; empty: the same. Inputs are packed and outputs unpacked outside of what
+  /// is timed.
+  std::vector<ir::Buffer> arguments;
 };
 
 /// What a comparison of outputs found.

@@ -18,6 +18,7 @@
 #include "codegen/codegen.h"
 #include "ir/print.h"
 #include "link/link.h"
+#include "measure/layout.h"
 #include "tune/work.h"
 
 namespace dojo::tune {
@@ -37,22 +38,26 @@ struct Placed {
 /// A kernel that does more than this can't be verified in reasonable time.
 constexpr double kMostExecutions = 3e10;
 
+/// Bytes of the buffers that a kernel is given after its arguments.
+std::vector<std::int64_t> scratchOf(const ir::Program& program) {
+  std::vector<std::int64_t> out;
+  for (const codegen::AbiBuffer& buffer : codegen::abi(program)) {
+    if (!program.buffer(buffer.id).isArgument()) out.push_back(buffer.bytes);
+  }
+  return out;
+}
+
 /// Refuses what can't be verified or held, before anything is drawn or computed.
-Status fits(const ir::Program& program, const transport::Device& device) {
+Status fits(const ir::Program& program, const transport::Device& device,
+            const BenchOptions& options) {
+  const int sets = measure::inputSetCount(program);
+  if (Status s = measure::Layout::fits(device.hello(), program, sets, {}); !s.ok()) return s;
+  if (options.first) {
+    const ir::Program& first = *options.first;
+    Status s = measure::Layout::fits(device.hello(), first, sets, scratchOf(first));
+    if (!s.ok()) return s;
+  }
   const Work work = countWork(program);
-  const transport::Region* data = device.hello().region("data");
-  double needed = 0;
-  for (const ir::Buffer& buffer : program.buffers) {
-    if (buffer.isArgument()) needed += static_cast<double>(buffer.storageBytes());
-  }
-  needed *= static_cast<double>(measure::inputSetCount(program));
-  if (data != nullptr && needed > static_cast<double>(data->size)) {
-    return Error{"load.size",
-                 fmt::format("the arguments take {:.0f} bytes for all input sets, and the device "
-                             "has {} for data",
-                             needed, data->size),
-                 program.name, ""};
-  }
   if (work.executions > kMostExecutions) {
     return Error{"verify.size",
                  fmt::format("one call is {:.3g} operations, and more than {:.3g} aren't verified "
@@ -61,6 +66,13 @@ Status fits(const ir::Program& program, const transport::Device& device) {
                  program.name, ""};
   }
   return {};
+}
+
+std::vector<ir::Buffer> argumentsOf(const ir::Program& program) {
+  std::vector<ir::Buffer> out;
+  std::copy_if(program.buffers.begin(), program.buffers.end(), std::back_inserter(out),
+               [](const ir::Buffer& buffer) { return buffer.isArgument(); });
+  return out;
 }
 
 Failure failureOf(const Error& error, Stage fallback) {
@@ -154,19 +166,21 @@ struct Bench::State {
     return shared;
   }
 
-  /// A packed argument whose layout moves have changed would need inputs of its own.
-  [[nodiscard]] Status takesInputs(const ir::Program& program) const {
-    const auto differ = std::mismatch(arguments.begin(), arguments.end(), program.buffers.begin(),
-                                      program.buffers.end());
-    if (differ.first == arguments.end()) return {};
-    return Error{"lower.packed",
-                 fmt::format("the layout of '{}' was changed, and inputs aren't packed anew yet",
-                             differ.first->name),
-                 "", ""};
+  /// The arguments as the program wants them packed; empty where that is how the inputs lie.
+  [[nodiscard]] Result<std::vector<ir::Buffer>> layoutOf(const ir::Program& program) const {
+    std::vector<ir::Buffer> wanted = argumentsOf(program);
+    if (wanted == arguments) return std::vector<ir::Buffer>();
+    const bool same = std::equal(wanted.begin(), wanted.end(), arguments.begin(), arguments.end(),
+                                 [](const ir::Buffer& a, const ir::Buffer& b) {
+                                   return a == b || ir::packsSameArray(a, b);
+                                 });
+    if (!same) return Error{"load.arguments", "the program takes other arguments", "", ""};
+    return wanted;
   }
 
   Result<Placed> place(const ir::Program& program, const std::string& text, int slot) {
-    if (Status status = takesInputs(program); !status) return status.error();
+    Result<std::vector<ir::Buffer>> layout = layoutOf(program);
+    if (!layout.ok()) return layout.error();
     Result<std::shared_ptr<const codegen::Object>> object = compile(program, text);
     if (!object.ok()) return object.error();
     const measure::CodeSlot at = session->slot(slot);
@@ -177,9 +191,8 @@ struct Bench::State {
     out.image = std::move(image).value();
     out.kernel.slot = slot;
     out.kernel.entry = out.image.entry;
-    for (const codegen::AbiBuffer& buffer : codegen::abi(program)) {
-      if (!program.buffer(buffer.id).isArgument()) out.kernel.scratchBytes.push_back(buffer.bytes);
-    }
+    out.kernel.arguments = std::move(layout).value();
+    out.kernel.scratchBytes = scratchOf(program);
     return out;
   }
 
@@ -267,7 +280,7 @@ Bench::Bench(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<Bench>> Bench::open(const ir::Program& program, const target::Target& target,
                                            transport::Device& device, const BenchOptions& options) {
-  if (Status s = fits(program, device); !s.ok()) return s.error();
+  if (Status s = fits(program, device, options); !s.ok()) return s.error();
   measure::VerifierOptions verifying;
   verifying.seed = options.seed;
   verifying.cacheFolder = options.referenceFolder;
@@ -285,8 +298,7 @@ Result<std::unique_ptr<Bench>> Bench::open(const ir::Program& program, const tar
   state->session = std::move(session).value();
   state->sets = verifier->sets();
   state->dropped = verifier->dropped();
-  std::copy_if(program.buffers.begin(), program.buffers.end(), std::back_inserter(state->arguments),
-               [](const ir::Buffer& buffer) { return buffer.isArgument(); });
+  state->arguments = argumentsOf(program);
   for (int slot = state->session->slots() - 1; slot >= kPairSlots; --slot) {
     state->freeSlots.push_back(slot);
   }

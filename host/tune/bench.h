@@ -29,6 +29,9 @@ struct BenchOptions {
   /// A candidate that is certainly this many times slower than the best is cut.
   double raceFactor = 2;
   int depth = 4;
+  /// What is measured first, where that is known: if the device can't hold its buffers, that is
+  /// said before anything is computed.
+  std::optional<ir::Program> first;
   const std::atomic<bool>* interrupted = nullptr;  ///< Set: the evaluation stops.
 };
 

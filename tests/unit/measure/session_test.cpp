@@ -100,7 +100,8 @@ class Fixture {
     return session->evaluate({.slot = 1,
                               .bytes = kernel,
                               .entry = session->slot(1).base,
-                              .scratchBytes = std::move(scratch)},
+                              .scratchBytes = std::move(scratch),
+                              .arguments = {}},
                              race);
   }
   std::string verdict(const Code& kernel, std::vector<std::int64_t> scratch = {}) {
@@ -275,8 +276,11 @@ TEST_CASE("A/B ranks by raw time and calls equal kernels a tie") {
       copyBytes(kBytes) + code({0xb9, 0x00, 0x02, 0, 0, 0xff, 0xc9, 0x75, 0xfc}) + kReturn;
   Fixture f;
   const auto kernel = [&](int slot, const Code& bytes) {
-    return Kernel{
-        .slot = slot, .bytes = bytes, .entry = f.session->slot(slot).base, .scratchBytes = {}};
+    return Kernel{.slot = slot,
+                  .bytes = bytes,
+                  .entry = f.session->slot(slot).base,
+                  .scratchBytes = {},
+                  .arguments = {}};
   };
   auto different = f.session->compareAB(kernel(0, good), kernel(1, slower));
   INFO((different ? "" : different.error().text()));
