@@ -11,9 +11,27 @@
 namespace dojo::ir {
 namespace {
 
-constexpr std::uint64_t reduce(std::uint64_t value) {
-  value = (value & kPrime) + (value >> 61);
-  return value >= kPrime ? value - kPrime : value;
+constexpr int kBits = 21;
+constexpr std::uint64_t kMask = (std::uint64_t{1} << kBits) - 1;
+
+/// The coefficients of 1, e and e^2.
+struct Series {
+  std::uint64_t at[3];
+};
+
+Series unpack(std::uint64_t a) { return {{a & kMask, a >> kBits & kMask, a >> 2 * kBits}}; }
+std::uint64_t pack(std::uint64_t c0, std::uint64_t c1, std::uint64_t c2) {
+  return c0 % kPrime | c1 % kPrime << kBits | c2 % kPrime << 2 * kBits;
+}
+
+/// Of one coefficient.
+std::uint64_t inverseModulo(std::uint64_t a) {
+  std::uint64_t out = 1;
+  for (std::uint64_t exponent = kPrime - 2; exponent != 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) out = out * a % kPrime;
+    a = a * a % kPrime;
+  }
+  return out;
 }
 
 std::uint64_t power(std::uint64_t base, std::uint64_t exponent) {
@@ -34,8 +52,14 @@ std::uint64_t infinity() {
   return value;
 }
 
+/// The one below infinity: its rank differs in the last coefficient by 1.
+std::uint64_t largest() {
+  const Series top = unpack(infinity());
+  return pack(top.at[0], top.at[1], top.at[2] * 3);
+}
+
 std::uint64_t inverse(std::uint64_t a) {
-  return a == 0 ? named(Named::inverseOfZero) : fieldInverse(a);
+  return unpack(a).at[0] == 0 ? named(Named::inverseOfZero) : fieldInverse(a);
 }
 
 /// "-1.25e-3" as a fraction.
@@ -63,6 +87,9 @@ std::uint64_t fromDecimal(const std::string& text) {
 std::uint64_t constantOf(double value, DType type) {
   if (std::isnan(value)) return named(Named::nan);
   if (std::isinf(value)) return value > 0 ? infinity() : fieldNegate(infinity());
+  if (std::abs(value) == formatOf(type).largest) {
+    return value > 0 ? largest() : fieldNegate(largest());
+  }
   return fromDecimal(printConstant(value, type));
 }
 
@@ -106,6 +133,8 @@ std::uint64_t evaluateField(Op op, std::uint64_t a, std::uint64_t b, std::uint64
       return fieldRank(a) >= fieldRank(b) ? a : b;
     case Op::min:
       return fieldRank(a) <= fieldRank(b) ? a : b;
+    case Op::exp:
+      return fieldExp(a);
     default:
       break;
   }
@@ -115,31 +144,63 @@ std::uint64_t evaluateField(Op op, std::uint64_t a, std::uint64_t b, std::uint64
 
 }  // namespace
 
-std::uint64_t fieldAdd(std::uint64_t a, std::uint64_t b) { return reduce(a + b); }
-std::uint64_t fieldNegate(std::uint64_t a) { return a == 0 ? 0 : kPrime - a; }
-
-std::uint64_t fieldMultiply(std::uint64_t a, std::uint64_t b) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a) * b;
-  const auto low = static_cast<std::uint64_t>(product) & kPrime;
-  return reduce(low + static_cast<std::uint64_t>(product >> 61));
+std::uint64_t fieldAdd(std::uint64_t a, std::uint64_t b) {
+  const Series x = unpack(a);
+  const Series y = unpack(b);
+  return pack(x.at[0] + y.at[0], x.at[1] + y.at[1], x.at[2] + y.at[2]);
 }
 
-std::uint64_t fieldInverse(std::uint64_t a) { return power(a, kPrime - 2); }
+std::uint64_t fieldNegate(std::uint64_t a) {
+  const Series x = unpack(a);
+  return pack(kPrime - x.at[0], kPrime - x.at[1], kPrime - x.at[2]);
+}
+
+std::uint64_t fieldMultiply(std::uint64_t a, std::uint64_t b) {
+  const auto& x = unpack(a).at;
+  const auto& y = unpack(b).at;
+  return pack(x[0] * y[0], x[0] * y[1] + x[1] * y[0], x[0] * y[2] + x[1] * y[1] + x[2] * y[0]);
+}
+
+std::uint64_t fieldInverse(std::uint64_t a) {
+  // 1 / (c (1 + u)) = (1 - u + u^2) / c.
+  const Series x = unpack(a);
+  const std::uint64_t c = inverseModulo(x.at[0]);
+  const std::uint64_t u1 = x.at[1] * c % kPrime;
+  const std::uint64_t u2 = x.at[2] * c % kPrime;
+  return pack(c, (kPrime - u1) * c, (u1 * u1 % kPrime + kPrime - u2) * c);
+}
+
+std::uint64_t fieldExp(std::uint64_t a) {
+  static const std::uint64_t half = inverseModulo(2);
+  const Series x = unpack(a);
+  return pack(1, x.at[0], x.at[1] + x.at[0] * x.at[0] % kPrime * half);
+}
 
 std::uint64_t fieldOf(std::int64_t value) {
-  if (value >= 0) return reduce(static_cast<std::uint64_t>(value));
-  return fieldNegate(reduce(0 - static_cast<std::uint64_t>(value)));
+  if (value >= 0) return static_cast<std::uint64_t>(value) % kPrime;
+  return fieldNegate((0 - static_cast<std::uint64_t>(value)) % kPrime);
 }
 
 std::uint64_t fieldHash(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-  return reduce(mix(mix(a, b), c));
+  const std::uint64_t hash = mix(mix(a, b), c);
+  return pack(hash & kMask, hash >> kBits & kMask, hash >> 2 * kBits);
 }
 
 std::uint64_t fieldRank(std::uint64_t a) {
-  static const std::uint64_t scale = fieldInverse(infinity());
-  static const std::uint64_t half = fieldInverse(2);
-  return fieldNegate(fieldMultiply(fieldAdd(fieldMultiply(a, scale), 1), half));
+  static const std::uint64_t half = inverseModulo(2);
+  static const Series scale = [] {
+    const Series top = unpack(infinity());
+    Series out{};
+    for (int i = 0; i < 3; ++i) out.at[i] = inverseModulo(top.at[i]);
+    return out;
+  }();
+  const Series x = unpack(a);
+  std::uint64_t rank = 0;
+  for (int i = 0; i < 3; ++i) {
+    const std::uint64_t relative = x.at[i] * scale.at[i] % kPrime;
+    rank = rank << kBits | (kPrime - (relative + 1) * half % kPrime) % kPrime;
+  }
+  return rank;
 }
 
 Number Field::constant(const Constant& constant, DType type) const {

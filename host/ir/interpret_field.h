@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// Floats as integers modulo the prime p = 2^61 - 1: arithmetic in which programs that compute the
-/// same are equal without a tolerance.
+/// Floats as elements of a ring in which programs that compute the same are equal without a
+/// tolerance: power series in e up to e^2, with coefficients modulo the prime p = 2^21 - 9.
 ///
-/// - `+ - * fma neg` are those of the field, so sums and products may be re-ordered and contracted.
-///   a / b is a times the inverse of b (the inverse of 0 is a fixed number), so that reciprocals
-///   and factors may move as they may for floats.
+/// - `+ - * fma neg` are those of the ring, so sums and products may be re-ordered and contracted.
+///   a / b is a times the inverse of b (a fixed element where b has none), so that reciprocals and
+///   factors may move as they may for floats.
+/// - exp(x) is the series 1 + ex + (ex)^2/2 of exp(ex): exp(a + b) = exp(a) exp(b) and exp(0) = 1
+///   hold, which is what a running maximum stands on. It tells x up to its second coefficient, and
+///   exp(exp(x)) up to the first.
 /// - A finite constant is the fraction that its shortest decimal text says: 0.1 is 1 / 10.
-///   +inf is a fixed number I and -inf is -I.
-/// - Order is that of rank(x) = -(x / I + 1) / 2, which runs from 0 at -inf to p - 1 at +inf, and
-///   rank(-x) = p - 1 - rank(x). max and min go by rank, hence are associative, commutative and
-///   idempotent, have their identities at the infinities, and agree with comparisons, `select`,
-///   `neg` and `abs`.
-/// - Other functions (exp, sqrt, round, ...) are fixed hash functions of their operands: equal
+///   +inf is a fixed element I and -inf is -I; the largest finite number of a dtype is next to I.
+/// - Order is that of ranks: rank(x) is made of -(x / I + 1) / 2 for each coefficient, the first
+///   counting most; it is least at -inf, most at +inf, and turned round by `neg`. max and min go by
+///   rank, hence are associative, commutative and idempotent, have their identities at the
+///   infinities, and agree with comparisons, `select`, `neg` and `abs`.
+/// - Other functions (sqrt, tanh, round, ...) are fixed hash functions of their operands: equal
 ///   operands, equal results, and nothing else. A cast to a narrower float is such a function too
 ///   (the infinities, 0 and 1 stay), since dropping one changes the result; wider is the identity.
 /// - Integers and bools stay themselves, for they decide control and indices. An integer becomes a
 ///   float as itself modulo p; a float becomes an integer by a hash.
 ///
-/// What this can't show: exp(a) exp(b) = exp(a + b) doesn't hold here.
+/// Different computations agree in an element with a chance of about 1 / p.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +30,17 @@
 
 namespace dojo::ir {
 
-constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
+constexpr std::uint64_t kPrime = (std::uint64_t{1} << 21) - 9;
 
+/// Elements are three coefficients of 21 bits, the first one lowest.
 [[nodiscard]] std::uint64_t fieldAdd(std::uint64_t a, std::uint64_t b);
 [[nodiscard]] std::uint64_t fieldNegate(std::uint64_t a);
 [[nodiscard]] std::uint64_t fieldMultiply(std::uint64_t a, std::uint64_t b);
-/// 0 for 0.
+/// Expects a first coefficient that isn't 0.
 [[nodiscard]] std::uint64_t fieldInverse(std::uint64_t a);
+[[nodiscard]] std::uint64_t fieldExp(std::uint64_t a);
 [[nodiscard]] std::uint64_t fieldOf(std::int64_t value);
-/// A fixed number for each input.
+/// A fixed element for each input.
 [[nodiscard]] std::uint64_t fieldHash(std::uint64_t a, std::uint64_t b, std::uint64_t c = 0);
 /// Position in the order.
 [[nodiscard]] std::uint64_t fieldRank(std::uint64_t a);

@@ -47,6 +47,8 @@
   RULE(divide)           \
   RULE(factorOut)        \
   RULE(factorIn)         \
+  RULE(onlineRescale)    \
+  RULE(twoPass)          \
   RULE(unroll)           \
   RULE(vectorize)        \
   RULE(parallelize)      \

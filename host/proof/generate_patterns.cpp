@@ -233,8 +233,154 @@ class ScaledSum {
   bool factored_ = false, quotient_ = false;
 };
 
+/// Sums of exponentials of the distance to a maximum: what online_rescale makes one scope of.
+class Streaming {
+ public:
+  explicit Streaming(Random& random) : random_(random) {}
+
+  std::string text() {
+    dtype_ = floatType(random_);
+    rows_ = extent(random_);
+    blocks_ = extent(random_);
+    size_ = random_.oneIn(2) ? 1 : extent(random_);
+    width_ = random_.oneIn(2) ? 0 : extent(random_);
+    flaw_ = random_.oneIn(2) ? random_(1, 14) : 0;
+    const std::int64_t terms = blocks_ * size_;
+    page_.declare("in", fmt::format("x {} [{}, {}]", dtype_, rows_, terms));
+    page_.declare("out", fmt::format("s {} [{}]", dtype_, rows_));
+    page_.declare("tmp", fmt::format("m {} [{}]", dtype_, rows_));
+    page_.declare("tmp", fmt::format("e {} [{}, {}]", dtype_, rows_, terms));
+    if (width_ > 0) {
+      page_.declare("in", fmt::format("v {} [{}, {}]", dtype_, terms, width_));
+      page_.declare("out", fmt::format("y {} [{}, {}]", dtype_, rows_, width_));
+    }
+    scores_ = random_.oneIn(3);
+    if (scores_) page_.declare("tmp", fmt::format("p {} [{}, {}]", dtype_, rows_, terms));
+    page_.open(rows_);
+    starts();
+    page_.open(blocks_);
+    maxima();
+    page_.close();
+    page_.open(blocks_);
+    exponentials();
+    page_.close();
+    ends();
+    page_.close();
+    return page_.text();
+  }
+
+ private:
+  [[nodiscard]] std::string at() const {
+    return size_ == 1 ? "{0}, {1}" : fmt::format("{{0}}, {{1}}*{} + {{2}}", size_);
+  }
+  [[nodiscard]] std::string score() const { return (scores_ ? "p[" : "x[") + at() + "]"; }
+  [[nodiscard]] std::string value() const { return "e[" + at() + "]"; }
+  void openBlock() {
+    if (size_ > 1) page_.open(size_);
+  }
+  void closeBlock() {
+    if (size_ > 1) page_.close();
+  }
+
+  void starts() {
+    page_.line(random_.oneIn(3) ? "m[{0}] = 0.5" : "m[{0}] = -inf");
+    page_.line(flaw_ == 1 ? "s[{0}] = 1" : "s[{0}] = 0");
+    if (width_ == 0) return;
+    page_.open(width_);
+    page_.line("y[{0}, {1}] = 0");
+    page_.close();
+  }
+
+  void maxima() {
+    if (flaw_ == 2) page_.line("m[{0}] = m[{0}] + 0.25");
+    if (flaw_ == 3) {
+      page_.declare("out", fmt::format("o {} [{}]", dtype_, rows_));
+      page_.line("o[{0}] = s[{0}]");
+    }
+    openBlock();
+    if (scores_) page_.line(score() + " = x[" + at() + "] * 4");
+    page_.line("m[{0}] max= " + score() + (flaw_ == 4 ? " if {1} in [1, 9)" : ""));
+    if (flaw_ == 5 && scores_) page_.line(score() + " = " + score() + " + 8");
+    closeBlock();
+  }
+
+  void exponentials() {
+    openBlock();
+    difference();
+    if (flaw_ == 7) page_.line("s[{0}] += 1");
+    if (width_ > 0) {
+      const bool same = random_.oneIn(2);
+      if (!same) {
+        closeBlock();
+        openBlock();
+      }
+      page_.open(width_);
+      const std::string j = size_ == 1 ? "{2}" : "{3}";
+      const std::string k = size_ == 1 ? "{1}" : fmt::format("{{1}}*{} + {{2}}", size_);
+      page_.line(fmt::format("y[{{0}}, {}] {} {} * v[{}, {}]", j,
+                             random_.oneIn(2) ? "+=" : "fma+=", value(), k, j));
+      page_.close();
+    }
+    if (flaw_ == 8) {
+      page_.declare("out", fmt::format("w {} [{}, {}]", dtype_, rows_, blocks_));
+      page_.line("w[{0}, {1}] = m[{0}]");
+    }
+    closeBlock();
+  }
+
+  void difference() {
+    const std::string subtracted = flaw_ == 9 ? "m[0]" : "m[{0}]";
+    std::string from = score();
+    if (flaw_ == 10) {
+      page_.declare("in", fmt::format("z {} [{}, {}]", dtype_, rows_, blocks_ * size_));
+      from = "z[" + at() + "]";
+    }
+    const std::string guard = flaw_ == 11 ? " if {1} in [1, 9)" : "";
+    const std::int64_t form = random_(0, 2);
+    if (form == 0) {
+      page_.line(value() + " = " + from + " - " + subtracted);
+      page_.line(value() + " = exp(" + value() + ")");
+      page_.line("s[{0}] += " + value() + guard);
+      return;
+    }
+    page_.declare("tmp", fmt::format("d {} [{}, {}]", dtype_, rows_, blocks_ * size_));
+    const std::string d = "d[" + at() + "]";
+    page_.line(d + " = " + from + " - " + subtracted);
+    if (flaw_ == 6) page_.line(d + " = " + d + " * 0.5");
+    if (flaw_ == 12) {
+      page_.declare("out", fmt::format("u {} [{}]", dtype_, rows_));
+      page_.line("u[{0}] = " + d);
+    }
+    page_.line(value() + " = exp(" + d + ")");
+    if (form == 1) {
+      page_.line("s[{0}] += " + value() + guard);
+    } else {
+      page_.line("s[{0}] += exp(" + d + ")" + guard);
+    }
+  }
+
+  void ends() {
+    if (flaw_ == 13) {
+      page_.declare("out", fmt::format("q {} [{}]", dtype_, rows_));
+      page_.line("q[{0}] = e[{0}, 0]");
+    }
+    if (flaw_ == 14 || width_ == 0) return;
+    page_.open(width_);
+    page_.line("y[{0}, {1}] = y[{0}, {1}] / s[{0}]");
+    page_.close();
+  }
+
+  Random& random_;
+  Page page_;
+  std::string dtype_;
+  std::int64_t rows_ = 1, blocks_ = 1, size_ = 1, width_ = 0, flaw_ = 0;
+  bool scores_ = false;
+};
+
 }  // namespace
 
-std::string patternText(Random& random) { return ScaledSum(random).text(); }
+std::string patternText(Random& random) {
+  return random.oneIn(2) ? ScaledSum(random).text() : Streaming(random).text();
+}
 
 }  // namespace dojo::proof
