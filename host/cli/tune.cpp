@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "cli/tune.h"
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +18,7 @@
 #include "cli/table.h"
 #include "cli/version.h"
 #include "cli/workplace.h"
+#include "ir/parse.h"
 #include "ir/print.h"
 #include "log/log.h"
 #include "search/strategy.h"
@@ -24,19 +27,6 @@
 #include "tune/work.h"
 
 namespace dojo::cli {
-namespace {
-
-struct Options {
-  KernelArgs kernel;
-  MeasureArgs measure;
-  std::string log;
-  std::string strategy = "annealing";
-  bool noExpert = false;
-  std::int64_t trials = 1000;
-  double seconds = 0;
-  std::string saveTrace;
-  bool json = false;
-};
 
 std::string progressText(const search::Progress& p, std::int64_t budget, double hz) {
   const double rate = p.seconds > 0 ? static_cast<double>(p.measured) / p.seconds : 0;
@@ -51,6 +41,51 @@ std::string progressText(const search::Progress& p, std::int64_t budget, double 
   }
   return out;
 }
+
+tune::Request requestFor(const TuneArgs& args, const LoadedKernel& kernel) {
+  tune::Request request;
+  request.kernel = kernel.program.name;
+  request.shape = kernel.shape;
+  request.dtype = kernel.dtype;
+  request.plain = kernel.program;
+  request.start = kernel.start;
+  request.startTrace = kernel.trace;
+  request.strategy = args.strategy;
+  request.expert = !args.noExpert;
+  request.seed = args.measure.seed;
+  request.budget.trials = args.trials;
+  request.coldCache = args.measure.cache == "cold";
+  request.referenceFolder = referenceFolder();
+  request.tool = kVersion;
+  request.interrupted = &interrupted();
+  return request;
+}
+
+Status checkStrategy(const TuneArgs& args, const ir::Program& program,
+                     const target::Target& target) {
+  const search::Problem problem{program, program, {}, &target, 1, 1, false};
+  auto strategy = search::makeStrategy(args.strategy, problem);
+  return strategy.ok() ? Status() : strategy.error();
+}
+
+double measuredPeak(transport::Device& device, const target::Target& target,
+                    const std::string& dtype) {
+  const std::optional<ir::DType> type = ir::dtypeFromName(dtype);
+  if (!type) return 0;
+  const Result<double> measured = tune::measurePeak(device, target, *type);
+  return measured.ok() ? *measured * target.harts : 0;
+}
+
+void leaveBusyDevice(int code) {
+  // A thread still waits for a kernel that doesn't return; the log is closed row by row.
+  std::fflush(stdout);
+  killAllProcesses();
+  std::_Exit(code);
+}
+
+namespace {
+
+using Options = TuneArgs;
 
 Json toJson(const tune::Tuned& tuned, const Options& options, const LoadedKernel& kernel,
             const target::Target& target) {
@@ -73,6 +108,9 @@ Json toJson(const tune::Tuned& tuned, const Options& options, const LoadedKernel
   json["best_cycles"] = tuned.best;
   json["speedup"] = tuned.speedup();
   json["program"] = tuned.winner.program;
+  if (const auto winner = ir::parse(tuned.winner.program)) {
+    describePackingTo(json, kernel.program, winner->program);
+  }
   json["trace"] = tuned.winner.trace;
   json["log_row"] = tuned.winner.row;
   json["log"] = options.log;
@@ -137,33 +175,22 @@ std::string firstFailure(const log::Log& log, const tune::Tuned& tuned) {
 
 int run(const Options& options) {
   auto refuse = [&](const Error& error) { return fail(error, options.json); };
-  const std::atomic<bool>& stop = interrupted();
+  if (options.suite == !options.kernel.kernel.empty()) {
+    return refuse({"cli.usage",
+                   options.suite ? "--suite tunes many: name them by --kernels"
+                                 : "expected a kernel, or --suite for many",
+                   "", ""});
+  }
+  if (options.suite) return tuneSuite(options);
   Result<target::Target> target = loadTarget(options.kernel.target, options.measure.threads);
   if (!target.ok()) return refuse(target.error());
   Result<LoadedKernel> kernel = loadKernel(options.kernel, *target);
   if (!kernel.ok()) return refuse(kernel.error());
-  tune::Request request;
-  request.kernel = kernel->program.name;
-  request.shape = kernel->shape;
-  request.dtype = kernel->dtype;
-  request.plain = kernel->program;
-  request.start = kernel->start;
-  request.startTrace = kernel->trace;
-  request.strategy = options.strategy;
-  request.expert = !options.noExpert;
-  request.seed = options.measure.seed;
-  request.budget.trials = options.trials;
-  if (options.seconds > 0) request.budget.seconds = options.seconds;
-  request.coldCache = options.measure.cache == "cold";
-  request.referenceFolder = referenceFolder();
-  request.tool = kVersion;
-  request.interrupted = &stop;
-  {
-    // A wrong name is told before anything is started.
-    search::Problem problem{request.plain, request.start, {}, &*target, request.seed, 1, false};
-    auto strategy = search::makeStrategy(request.strategy, problem);
-    if (!strategy.ok()) return refuse(strategy.error());
+  if (Status s = checkStrategy(options, kernel->program, *target); !s.ok()) {
+    return refuse(s.error());
   }
+  tune::Request request = requestFor(options, *kernel);
+  if (options.seconds > 0) request.budget.seconds = options.seconds;
   Result<log::Log> log = log::Log::open(options.log, log::Log::Mode::write);
   if (!log.ok()) return refuse(log.error());
   Result<std::unique_ptr<transport::Device>> device = tune::reach(*target, options.measure.runner);
@@ -175,16 +202,11 @@ int run(const Options& options) {
       "tuning {} on {} by {}, seed {}, {} trials{}, log {}", kernel->describe(), target->name,
       request.strategy + (options.noExpert ? " without expert" : ""), request.seed, options.trials,
       options.seconds > 0 ? fmt::format(" or {} s", options.seconds) : "", options.log));
-  double peak = 0;
-  const std::optional<ir::DType> dtype = ir::dtypeFromName(kernel->dtype);
-  if (Result<double> measured = tune::measurePeak(**device, *target, *dtype); measured.ok()) {
-    peak = *measured * target->harts;
-    if (hz > 0) {
-      line.note(
-          fmt::format("multiply-add peak of {}: {} GFLOP/s",
-                      target->harts == 1 ? "one hart" : fmt::format("{} harts", target->harts),
-                      showNumber(2 * peak * hz / 1e9)));
-    }
+  const double peak = measuredPeak(**device, *target, kernel->dtype);
+  if (peak > 0 && hz > 0) {
+    line.note(fmt::format("multiply-add peak of {}: {} GFLOP/s",
+                          target->harts == 1 ? "one hart" : fmt::format("{} harts", target->harts),
+                          showNumber(2 * peak * hz / 1e9)));
   }
   request.peakTermsPerTick = peak;
   tune::TuneHooks hooks;
@@ -223,6 +245,9 @@ int run(const Options& options) {
       printBest(*tuned, *kernel, hz);
     }
     if (tuned->best > 0) {
+      if (const auto winner = ir::parse(tuned->winner.program)) {
+        std::fputs(describePacking(kernel->program, winner->program).c_str(), stdout);
+      }
       std::printf("\n%s\nagain: dojo replay %lld --log %s\n", tuned->winner.program.c_str(),
                   static_cast<long long>(tuned->winner.row), options.log.c_str());
     }
@@ -232,12 +257,7 @@ int run(const Options& options) {
                  firstFailure(*log, *tuned).c_str());
   }
   if (stopped) std::fprintf(stderr, "dojo: stopped; the same command goes on from here\n");
-  if (tuned->deviceBusy) {
-    // A thread still waits for a kernel that doesn't return; the log is closed row by row.
-    std::fflush(stdout);
-    killAllProcesses();
-    std::_Exit(code);
-  }
+  if (tuned->deviceBusy) leaveBusyDevice(code);
   return code;
 }
 
@@ -249,6 +269,7 @@ void addTune(CLI::App& app) {
       addCommand(app, "tune", "Searches for the fastest program of a kernel by measuring",
                  "dojo tune softmax --trials 300 --seed 7", [options] { return run(*options); });
   addKernelOptions(*command, options->kernel);
+  command->get_option("kernel")->required(false);
   addMeasureOptions(*command, options->measure);
   addLogOption(*command, options->log);
   std::string known;
@@ -261,9 +282,25 @@ void addTune(CLI::App& app) {
   command->add_option("--trials", options->trials, "The most programs to measure")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}))
       ->capture_default_str();
-  command->add_option("--time", options->seconds, "The most seconds to search for")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--save-trace", options->saveTrace, "Writes the winner's moves to a file");
+  CLI::Option* time =
+      command->add_option("--time", options->seconds, "The most seconds to search for")
+          ->check(CLI::PositiveNumber);
+  CLI::Option* save = command->add_option("--save-trace", options->saveTrace,
+                                          "Writes the winner's moves to a file");
+  CLI::Option* suite =
+      command->add_flag("--suite", options->suite,
+                        "Tunes all kernels of the suite; time goes to what still improves");
+  for (const char* one : {"--shape", "--trace", "--expert"}) {
+    suite->excludes(command->get_option(one));
+  }
+  suite->excludes(save)->excludes(time);
+  command
+      ->add_option("--kernels", options->kernels,
+                   "Only these of the suite, or others: softmax,matmul:M=64,N=64,./mine.dojo")
+      ->needs(suite);
+  command->add_option("--minutes", options->minutes, "The most minutes for all of --suite")
+      ->check(CLI::PositiveNumber)
+      ->needs(suite);
   command->add_flag("--json", options->json, "One JSON object on standard output");
 }
 

@@ -41,6 +41,16 @@ const std::vector<Kernel>& list() {
   return kernels;
 }
 
+std::vector<Case> suite() {
+  std::vector<Case> out;
+  for (const Kernel& kernel : list()) {
+    out.push_back({kernel.name, ""});
+    if (kernel.name == "matmul") out.push_back({kernel.name, "M=768,N=1024,K=1024"});
+    if (kernel.name == "conv2d") out.push_back({kernel.name, "stride=2"});
+  }
+  return out;
+}
+
 Result<Source> source(std::string_view nameOrPath) {
   if (isPath(nameOrPath)) {
     Result<std::string> text = readFile(std::string(nameOrPath), kMaxFileBytes);

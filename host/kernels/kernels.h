@@ -26,6 +26,14 @@ struct Kernel {
 /// The suite, by name.
 [[nodiscard]] const std::vector<Kernel>& list();
 
+/// A kernel at a shape; of parameters that aren't given, the kernel's own.
+struct Case {
+  std::string kernel;
+  std::string shape;  ///< "M=768,N=1024"; mostly empty.
+};
+/// What is measured to compare machines and versions: every kernel, some at further shapes.
+[[nodiscard]] std::vector<Case> suite();
+
 /// Instantiates a kernel of the suite, or the file at a path (anything with '/' or ending in
 /// ".dojo"). `options.file` is set here. Errors: "kernel.unknown", those of readFile, "parse.*".
 [[nodiscard]] Result<ir::Parsed> load(std::string_view nameOrPath, ir::ParseOptions options = {});

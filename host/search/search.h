@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,27 +49,43 @@ class Search {
     std::function<void(const Progress&)> onProgress;
   };
 
-  Search(Problem problem, Strategy& strategy, Evaluator& evaluator, Clock& clock = systemClock());
-
   /// Trial 0 is the plain program, whatever the strategy, then comes the start program where it's
-  /// another. `recorded` are the first trials of the
-  /// same search, in order. Errors: "search.recorded" where the log's trials aren't those of this
-  /// search, and what `onOutcome` returned.
-  [[nodiscard]] Result<End> run(const Budget& budget, const std::vector<Recorded>& recorded,
-                                const Hooks& hooks);
+  /// another. `recorded` are the first trials of the same search, in order.
+  Search(Problem problem, Strategy& strategy, std::vector<Recorded> recorded = {},
+         Clock& clock = systemClock());
 
+  /// Searches until there are `budget.trials` outcomes in all, or for `budget.seconds` from now,
+  /// and leaves nothing with the evaluator. Called again, with another evaluator if need be, it
+  /// goes on: the path of a search doesn't depend on where it paused. Errors: "search.recorded"
+  /// where the log's trials aren't those of this search, and what `onOutcome` returned.
+  [[nodiscard]] Result<End> run(Evaluator& evaluator, const Budget& budget, const Hooks& hooks);
+
+  /// Has the strategy hear of what it hasn't heard of yet; nothing is run after.
+  void settle();
+
+  /// What the strategy knows: all outcomes once the search is settled.
   [[nodiscard]] const History& history() const { return history_; }
   [[nodiscard]] Progress progress() const;
 
  private:
   [[nodiscard]] std::optional<Candidate> propose();
+  [[nodiscard]] Status enter(Candidate next, Evaluator& evaluator);
+  /// Takes the oldest outcome that the evaluator has; false where it was stopped.
+  [[nodiscard]] Result<bool> collect(Evaluator& evaluator, const Hooks& hooks);
+  void report();
+  [[nodiscard]] std::int64_t known() const {
+    return reported_ + static_cast<std::int64_t>(held_.size());
+  }
 
   Problem problem_;
   Strategy& strategy_;
-  Evaluator& evaluator_;
   Clock& clock_;
   History history_;
-  double started_ = 0;
+  std::deque<Recorded> recorded_;  ///< Those that weren't proposed yet.
+  /// Outcomes that the strategy hasn't heard of: always as many are open when it proposes.
+  std::deque<Outcome> held_;
+  double seconds_ = 0;             ///< Of earlier calls of run().
+  std::optional<double> started_;  ///< While it runs.
   std::int64_t reported_ = 0;
   std::int64_t measured_ = 0;
 };

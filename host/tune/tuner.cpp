@@ -2,12 +2,14 @@
 #include "tune/tuner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "ir/print.h"
 #include "tune/bench.h"
+#include "tune/finals.h"
 #include "tune/work.h"
 
 namespace dojo::tune {
@@ -17,9 +19,6 @@ namespace {
 constexpr std::size_t kMostNodes = 5000;
 /// So many of the best are measured again.
 constexpr int kFinalists = 4;
-/// Seeds of the inputs for that are this far from those of the search.
-constexpr std::uint64_t kFinalSeed = 0x5eed;
-
 /// The peak is a measurement too, and the clock may be higher at another moment.
 constexpr double kPeakSlack = 0.8;
 
@@ -49,95 +48,13 @@ void add(TimeSplit& sum, const TimeSplit& time) {
   sum.queue += time.queue;
 }
 
-double wallOf(const TimeSplit& time) {
-  return time.compile + time.transfer + time.verify + time.run + time.queue;
-}
-
-/// The finals that a run's log holds already, winner first.
-std::vector<Final> recordedFinals(const std::vector<log::Trial>& rows, const std::string& plain) {
-  std::vector<Final> out;
-  for (const log::Trial& row : rows) {
-    // The detail of a tie isn't part of a row: spreads that meet tell it.
-    Final one{row, row.program == plain, false};
-    if (!out.empty() && row.outcome.ok() && out[0].trial.outcome.ok()) {
-      const Measurement& a = out[0].trial.outcome.measurement();
-      const Measurement& b = row.outcome.measurement();
-      one.tie = std::abs(a.cycles - b.cycles) <= a.spread * a.cycles + b.spread * b.cycles;
-    }
-    out.push_back(std::move(one));
-  }
-  return out;
-}
-
-class Finals {
+/// For a search whose trials are all recorded.
+class Idle final : public search::Evaluator {
  public:
-  Finals(const Request& request, const target::Target& target, transport::Device& device)
-      : request_(request), target_(target), device_(device) {}
-
-  /// Measures the finalists again, interleaved, on inputs that no candidate has seen. Returns them
-  /// with the winner first; an empty list where it was stopped.
-  Result<std::vector<Final>> run(const std::vector<search::Candidate>& finalists) {
-    BenchOptions options;
-    options.harts = target_.harts;
-    options.seed = request_.seed + kFinalSeed;
-    options.coldCache = request_.coldCache;
-    options.referenceFolder = request_.referenceFolder;
-    options.raceFactor = std::numeric_limits<double>::infinity();
-    options.interrupted = request_.interrupted;
-    Result<std::unique_ptr<Bench>> bench = Bench::open(request_.plain, target_, device_, options);
-    if (!bench.ok()) return bench.error();
-    for (const search::Candidate& candidate : finalists) (*bench)->submit(candidate);
-    std::vector<Final> all;
-    std::vector<ir::Program> programs;
-    const std::string plain = ir::print(request_.plain);
-    for (const search::Candidate& candidate : finalists) {
-      std::optional<Outcome> outcome = (*bench)->next();
-      if (!outcome) return std::vector<Final>{};
-      Final one;
-      one.plain = candidate.text == plain;
-      one.trial.kind = log::Kind::final;
-      one.trial.program = candidate.text;
-      one.trial.trace = moves::toString(candidate.trace);
-      one.trial.wallSeconds = wallOf(outcome->time);
-      one.trial.outcome = std::move(*outcome);
-      all.push_back(std::move(one));
-      programs.push_back(candidate.program);
-    }
-    // Whoever beats the leader beyond the spread leads; the first in line is the search's best.
-    std::size_t leader = all.size();
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      if (!all[k].trial.outcome.ok()) continue;
-      if (leader == all.size()) {
-        leader = k;
-        continue;
-      }
-      if (request_.interrupted != nullptr && request_.interrupted->load()) {
-        return std::vector<Final>{};
-      }
-      if (clearlySlower(all[k], all[leader])) continue;
-      Result<measure::Pairing> pair = (*bench)->compare(programs[leader], programs[k]);
-      if (!pair.ok()) return pair.error();
-      all[k].tie = pair->tie;
-      if (!pair->tie && pair->ratio < 1) {
-        all[leader].tie = false;
-        leader = k;
-      }
-    }
-    if (leader == all.size()) return all;
-    std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(leader),
-                all.begin() + static_cast<std::ptrdiff_t>(leader) + 1);
-    return all;
+  void submit(const search::Candidate& /*candidate*/) override {
+    DOJO_CHECK(false, "a trial of the log was to be measured");
   }
-
- private:
-  /// No interleaved pairs are needed to tell these apart.
-  static bool clearlySlower(const Final& a, const Final& leader) {
-    return a.trial.outcome.measurement().cycles > 1.5 * leader.trial.outcome.measurement().cycles;
-  }
-
-  const Request& request_;
-  const target::Target& target_;
-  transport::Device& device_;
+  std::optional<Outcome> next() override { return std::nullopt; }
 };
 
 void conclude(Tuned& out) {
@@ -173,181 +90,276 @@ log::RunSettings settingsOf(const Request& request, const target::Target& target
   return s;
 }
 
-Result<Tuned> tune(const Request& request, const target::Target& target, transport::Device& device,
-                   log::Log& log, const TuneHooks& hooks) {
-  auto note = [&](const std::string& text) {
+struct Tuner::State {
+  Request request;
+  const target::Target& target;
+  transport::Device& device;
+  log::Log& log;
+  TuneHooks hooks;
+  log::RunSettings settings;
+  log::Run run;
+  std::unique_ptr<search::Strategy> strategy;
+  std::unique_ptr<search::Search> search;
+  std::vector<std::int64_t> rowOf;  ///< Rows of the trials.
+  std::int64_t recorded = 0;        ///< Trials that the log had already.
+  double bestScore = search::kFailed;
+  TimeSplit time;      ///< Of all trials.
+  double seconds = 0;  ///< Of all slices.
+  double preparing = 0;
+  bool prepared = false, estimated = false, deviceBusy = false;
+
+  State(Request asked, const target::Target& on, transport::Device& at, log::Log& in,
+        TuneHooks tell)
+      : request(std::move(asked)), target(on), device(at), log(in), hooks(std::move(tell)) {}
+
+  void note(const std::string& text) const {
     if (hooks.onNote) hooks.onNote(text);
-  };
-  Stopwatch watch;
-  Tuned out;
-  if (const std::size_t nodes = ir::nodeCount(request.start); nodes > kMostNodes) {
-    return Error{"tune.size",
-                 fmt::format("a program of {} lines is too long to search on; {} are the most",
-                             nodes, kMostNodes),
-                 request.kernel, ""};
   }
-  search::Problem problem{request.plain, request.start,         request.startTrace, &target,
-                          request.seed,  request.budget.trials, request.expert};
-  Result<std::unique_ptr<search::Strategy>> strategy =
-      search::makeStrategy(request.strategy, problem);
-  if (!strategy.ok()) return strategy.error();
-  const log::RunSettings settings = settingsOf(request, target, device);
-  Result<log::Run> run = log.resume(settings);
-  if (!run.ok()) return run.error();
-  out.run = run->id;
-  Result<std::vector<log::Trial>> rows = log.trials(run->id, log::Kind::search);
+  Status begin();
+  Result<std::unique_ptr<Bench>> openBench();
+  Status append(std::int64_t index, const search::Candidate& candidate, Outcome& outcome);
+  void estimate(std::int64_t index, const TimeSplit& time);
+  [[nodiscard]] log::Trial trialOf(std::int64_t index) const;
+  [[nodiscard]] std::vector<search::Candidate> finalists() const;
+  Status addFinals(Tuned& out);
+};
+
+Status Tuner::State::begin() {
+  const search::Problem problem{request.plain, request.start,         request.startTrace, &target,
+                                request.seed,  request.budget.trials, request.expert};
+  Result<std::unique_ptr<search::Strategy>> made = search::makeStrategy(request.strategy, problem);
+  if (!made.ok()) return made.error();
+  strategy = std::move(made).value();
+  settings = settingsOf(request, target, device);
+  Result<log::Run> found = log.resume(settings);
+  if (!found.ok()) return found.error();
+  run = std::move(found).value();
+  Result<std::vector<log::Trial>> rows = log.trials(run.id, log::Kind::search);
   if (!rows.ok()) return rows.error();
-  Result<std::vector<log::Trial>> finalRows = log.trials(run->id, log::Kind::final);
-  if (!finalRows.ok()) return finalRows.error();
-  std::vector<search::Recorded> recorded;
+  std::vector<search::Recorded> known;
   for (log::Trial& row : *rows) {
     // A gap can't come from one tuner that was killed; what is after it isn't used.
-    if (row.index != static_cast<std::int64_t>(recorded.size())) break;
-    recorded.push_back({row.program, row.outcome});
+    if (row.index != static_cast<std::int64_t>(known.size())) break;
+    bestScore = std::min(bestScore, search::scoreOf(row.outcome));
+    rowOf.push_back(row.row);
+    known.push_back({std::move(row.program), std::move(row.outcome)});
   }
-  if (!recorded.empty()) {
-    note(fmt::format("the log has {} of {} trials of this run already", recorded.size(),
+  recorded = static_cast<std::int64_t>(known.size());
+  if (recorded > 0) {
+    note(fmt::format("the log has {} of {} trials of this run already", recorded,
                      request.budget.trials));
   }
+  search = std::make_unique<search::Search>(problem, *strategy, std::move(known));
+  return {};
+}
 
+Result<std::unique_ptr<Bench>> Tuner::State::openBench() {
+  Stopwatch watch;
   BenchOptions options;
   options.harts = target.harts;
   options.seed = request.seed;
   options.coldCache = request.coldCache;
   options.referenceFolder = request.referenceFolder;
   options.interrupted = request.interrupted;
-  note("drawing inputs and computing what must come out of them");
+  options.first = request.start;
+  if (!prepared) note("drawing inputs and computing what must come out of them");
   Result<std::unique_ptr<Bench>> bench = Bench::open(request.plain, target, device, options);
   if (!bench.ok()) return bench.error();
-  note(fmt::format("{} input sets in {:.1f} s", (*bench)->inputSets().size(), watch.seconds()));
-  for (const measure::VerifiedSet& dropped : (*bench)->droppedSets()) {
-    note(
-        fmt::format("input set '{}' isn't used: rounding may be {:.1g} of half the results, which "
-                    "proves nothing",
-                    dropped.name, dropped.medianBound));
+  preparing = watch.seconds();
+  if (!prepared) {
+    prepared = true;
+    note(fmt::format("{} input sets in {:.1f} s", (*bench)->inputSets().size(), preparing));
+    for (const measure::VerifiedSet& dropped : (*bench)->droppedSets()) {
+      note(
+          fmt::format("input set '{}' isn't used: rounding may be {:.1g} of half the results, "
+                      "which proves nothing",
+                      dropped.name, dropped.medianBound));
+    }
   }
   const Work work = countWork(request.plain);
   if (request.peakTermsPerTick > 0 && work.terms) {
     (*bench)->setLeastCycles(*work.terms / request.peakTermsPerTick * kPeakSlack);
   }
   if (Status s = banTwiceFatal(**bench, log, settings); !s.ok()) return s.error();
-  for (const search::Recorded& r : recorded) {
-    if (const double score = search::scoreOf(r.outcome); score != search::kFailed) {
-      (*bench)->setBest(score);
-    }
-  }
+  if (bestScore != search::kFailed) (*bench)->setBest(bestScore);
+  return bench;
+}
 
-  search::Search search(problem, **strategy, **bench);
-  std::vector<std::int64_t> rowOf(recorded.size());
-  for (std::size_t k = 0; k < recorded.size(); ++k) rowOf[k] = (*rows)[k].row;
-  bool estimated = false;
-  search::Search::Hooks searchHooks;
-  searchHooks.onOutcome = [&](std::int64_t index, const search::Candidate& candidate,
-                              Outcome& outcome) -> Status {
-    log::Trial trial;
-    trial.run = run->id;
-    trial.kind = log::Kind::search;
-    trial.index = index;
-    trial.program = candidate.text;
-    trial.trace = moves::toString(candidate.trace);
-    trial.outcome = outcome;
-    trial.wallSeconds = wallOf(outcome.time);
-    Result<log::Trial> row = log.append(trial);
-    if (!row.ok()) return row.error();
-    rowOf.push_back(row->row);
-    add(out.time, outcome.time);
-    outcome = row->outcome;
-    if (!estimated) {
-      estimated = true;
-      const TimeSplit& t = outcome.time;
-      const double each = t.compile + t.transfer + t.verify + t.run;
-      const auto left = static_cast<double>(request.budget.trials - index - 1);
-      std::string text = fmt::format(
-          "the plain program took {:.2g} s: {} more trials take at most about {:.0f} s, mostly "
-          "much "
-          "less",
-          each, left, left * each);
-      if (left * each > request.budget.seconds) {
-        text += fmt::format(", cut at {:.0f} s", request.budget.seconds);
-      }
-      note(text);
-    }
-    return {};
+void Tuner::State::estimate(std::int64_t index, const TimeSplit& t) {
+  if (std::exchange(estimated, true)) return;
+  const double each = t.compile + t.transfer + t.verify + t.run;
+  const auto left = static_cast<double>(request.budget.trials - index - 1);
+  std::string text = fmt::format(
+      "the plain program took {:.2g} s: {} more trials take at most about {:.0f} s, mostly much "
+      "less",
+      each, left, left * each);
+  if (left * each > request.budget.seconds) {
+    text += fmt::format(", cut at {:.0f} s", request.budget.seconds);
+  }
+  note(text);
+}
+
+Status Tuner::State::append(std::int64_t index, const search::Candidate& candidate,
+                            Outcome& outcome) {
+  log::Trial trial;
+  trial.run = run.id;
+  trial.kind = log::Kind::search;
+  trial.index = index;
+  trial.program = candidate.text;
+  trial.trace = moves::toString(candidate.trace);
+  trial.outcome = outcome;
+  trial.wallSeconds = wallOf(outcome.time);
+  Result<log::Trial> row = log.append(trial);
+  if (!row.ok()) return row.error();
+  rowOf.push_back(row->row);
+  add(time, outcome.time);
+  outcome = row->outcome;
+  bestScore = std::min(bestScore, search::scoreOf(outcome));
+  estimate(index, outcome.time);
+  return {};
+}
+
+log::Trial Tuner::State::trialOf(std::int64_t index) const {
+  const search::Tried& tried = search->history().all()[static_cast<std::size_t>(index)];
+  log::Trial trial;
+  trial.row = rowOf[static_cast<std::size_t>(index)];
+  trial.run = run.id;
+  trial.index = index;
+  trial.program = tried.candidate.text;
+  trial.trace = moves::toString(tried.candidate.trace);
+  trial.outcome = *tried.outcome;
+  return trial;
+}
+
+/// The best, and the plain program.
+std::vector<search::Candidate> Tuner::State::finalists() const {
+  const std::vector<search::Tried>& all = search->history().all();
+  std::vector<search::Candidate> out;
+  bool plain = false;
+  for (const std::int64_t index : search->history().top(kFinalists)) {
+    out.push_back(all[static_cast<std::size_t>(index)].candidate);
+    plain = plain || index == 0;
+  }
+  if (!plain) out.push_back(all[0].candidate);
+  return out;
+}
+
+/// Leaves out.finals empty where it was stopped.
+Status Tuner::State::addFinals(Tuned& out) {
+  Result<std::vector<log::Trial>> rows = log.trials(run.id, log::Kind::final);
+  if (!rows.ok()) return rows.error();
+  const std::vector<search::Candidate> candidates = finalists();
+  out.finals = recordedFinals(*rows, candidates, search->history().all()[0].candidate.text);
+  if (!out.finals.empty()) return {};
+  note("measuring the best again, interleaved, on new inputs");
+  Result<std::vector<Final>> finals = measureFinals(request, target, device, candidates);
+  if (!finals.ok()) return finals.error();
+  const std::int64_t first = rows->empty() ? 0 : rows->back().index + 1;
+  std::vector<log::Trial> trials;
+  for (Final& one : *finals) {
+    one.trial.run = run.id;
+    one.trial.index = first + static_cast<std::int64_t>(trials.size());
+    trials.push_back(one.trial);
+  }
+  Result<std::vector<log::Trial>> logged = log.append(trials);
+  if (!logged.ok()) return logged.error();
+  for (std::size_t k = 0; k < trials.size(); ++k) (*finals)[k].trial = (*logged)[k];
+  out.finals = std::move(finals).value();
+  return {};
+}
+
+Tuner::Tuner(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Tuner::~Tuner() = default;
+
+Result<std::unique_ptr<Tuner>> Tuner::open(Request request, const target::Target& target,
+                                           transport::Device& device, log::Log& log,
+                                           TuneHooks hooks) {
+  if (const std::size_t nodes = ir::nodeCount(request.start); nodes > kMostNodes) {
+    return Error{"tune.size",
+                 fmt::format("a program of {} lines is too long to search on; {} are the most",
+                             nodes, kMostNodes),
+                 request.kernel, ""};
+  }
+  auto state = std::make_unique<State>(std::move(request), target, device, log, std::move(hooks));
+  if (Status s = state->begin(); !s.ok()) return s.error();
+  return std::unique_ptr<Tuner>(new Tuner(std::move(state)));
+}
+
+search::Progress Tuner::progress() const { return state_->search->progress(); }
+double Tuner::preparing() const { return state_->preparing; }
+
+Result<search::End> Tuner::advance(std::int64_t trials, double seconds) {
+  State& s = *state_;
+  Stopwatch watch;
+  std::unique_ptr<Bench> bench;
+  Idle idle;
+  // What the log has needs no device.
+  if (s.recorded < trials) {
+    Result<std::unique_ptr<Bench>> opened = s.openBench();
+    if (!opened.ok()) return opened.error();
+    bench = std::move(opened).value();
+  }
+  search::Evaluator& evaluator = bench ? static_cast<search::Evaluator&>(*bench) : idle;
+  search::Search::Hooks hooks;
+  hooks.onOutcome = [&](std::int64_t index, const search::Candidate& candidate, Outcome& outcome) {
+    return s.append(index, candidate, outcome);
   };
-  searchHooks.onProgress = hooks.onProgress;
-  Result<search::End> end = search.run(request.budget, recorded, searchHooks);
-  (*bench)->stop();
-  if (!end.ok()) return end.error();
-  out.end = *end;
-  const search::Progress progress = search.progress();
+  hooks.onProgress = s.hooks.onProgress;
+  Result<search::End> end = s.search->run(evaluator, {trials, seconds}, hooks);
+  s.seconds += watch.seconds();
+  if (!bench) return end;
+  bench->stop();
+  if (end.ok() && *end == search::End::stopped && !bench->idle(1.0)) {
+    // A kernel that doesn't return holds the device, and its end would be waited for.
+    s.deviceBusy = true;
+    (void)bench.release();  // NOLINT(bugprone-unused-return-value): left to the process's end.
+  }
+  return end;
+}
+
+Result<Tuned> Tuner::finish(search::End end) {
+  State& s = *state_;
+  Stopwatch watch;
+  s.search->settle();
+  const search::History& history = s.search->history();
+  const search::Progress progress = s.search->progress();
+  Tuned out;
+  out.end = end;
+  out.run = s.run.id;
   out.trials = progress.trials;
   out.measured = progress.measured;
-  out.failures = search.history().failures();
-  out.pruned = (*strategy)->pruned();
+  out.failures = history.failures();
+  out.pruned = s.strategy->pruned();
   out.baseline = progress.baseline;
-  for (const search::Tried& tried : search.history().all()) {
+  out.time = s.time;
+  out.seconds = s.seconds;
+  out.deviceBusy = s.deviceBusy;
+  for (const search::Tried& tried : history.all()) {
     if (tried.outcome && !tried.outcome->ok()) ++out.failureCodes[tried.outcome->failure().code];
   }
-  auto trialOf = [&](std::int64_t index) {
-    const search::Tried& tried = search.history().all()[static_cast<std::size_t>(index)];
-    log::Trial trial;
-    trial.row = rowOf[static_cast<std::size_t>(index)];
-    trial.run = run->id;
-    trial.index = index;
-    trial.program = tried.candidate.text;
-    trial.trace = moves::toString(tried.candidate.trace);
-    trial.outcome = *tried.outcome;
-    return trial;
-  };
-  out.seconds = watch.seconds();
-  if (search.history().best() >= 0) out.winner = trialOf(search.history().best());
-  if (out.end == search::End::stopped) {
-    out.deviceBusy = !(*bench)->idle(1.0);
-    // A kernel that doesn't return holds the device, and its end would be waited for.
-    if (out.deviceBusy) {
-      (void)bench->release();  // NOLINT(bugprone-unused-return-value): left to the process's end.
-    }
-    conclude(out);
-    return out;
-  }
-  bench->reset();
-  if (search.history().best() < 0) return out;
-
-  const std::string plain = ir::print(request.plain);
-  if (!finalRows->empty()) {
-    out.finals = recordedFinals(*finalRows, plain);
-  } else {
-    note("measuring the best again, interleaved, on new inputs");
-    std::vector<search::Candidate> finalists;
-    bool plainIn = false;
-    for (const std::int64_t index : search.history().top(kFinalists)) {
-      finalists.push_back(search.history().all()[static_cast<std::size_t>(index)].candidate);
-      plainIn = plainIn || finalists.back().text == plain;
-    }
-    if (!plainIn) finalists.push_back(search.history().all()[0].candidate);
-    Result<std::vector<Final>> finals = Finals(request, target, device).run(finalists);
-    if (!finals.ok()) return finals.error();
-    if (finals->empty()) {
+  if (history.best() < 0) return out;
+  out.winner = s.trialOf(history.best());
+  if (end != search::End::stopped) {
+    if (Status status = s.addFinals(out); !status.ok()) return status.error();
+    if (out.finals.empty()) {
       out.end = search::End::stopped;
-      conclude(out);
-      return out;
+    } else {
+      if (out.finals[0].trial.outcome.ok()) out.winner = out.finals[0].trial;
+      if (Status status = s.log.end(s.run); !status.ok()) return status.error();
     }
-    out.finals = std::move(finals).value();
-    std::vector<log::Trial> trials;
-    for (Final& one : out.finals) {
-      one.trial.run = run->id;
-      one.trial.index = static_cast<std::int64_t>(trials.size());
-      trials.push_back(one.trial);
-    }
-    Result<std::vector<log::Trial>> logged = log.append(trials);
-    if (!logged.ok()) return logged.error();
-    for (std::size_t k = 0; k < trials.size(); ++k) out.finals[k].trial = (*logged)[k];
   }
-  if (out.finals[0].trial.outcome.ok()) out.winner = out.finals[0].trial;
   conclude(out);
-  if (Status s = log.end(*run); !s.ok()) return s.error();
-  out.seconds = watch.seconds();
+  out.seconds += watch.seconds();
   return out;
+}
+
+Result<Tuned> tune(const Request& request, const target::Target& target, transport::Device& device,
+                   log::Log& log, const TuneHooks& hooks) {
+  Result<std::unique_ptr<Tuner>> tuner = Tuner::open(request, target, device, log, hooks);
+  if (!tuner.ok()) return tuner.error();
+  Result<search::End> end = (*tuner)->advance(request.budget.trials, request.budget.seconds);
+  if (!end.ok()) return end.error();
+  return (*tuner)->finish(*end);
 }
 
 }  // namespace dojo::tune

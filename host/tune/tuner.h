@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -71,8 +72,35 @@ struct TuneHooks {
   std::function<void(const search::Progress&)> onProgress;
 };
 
-/// Continues the run with the same settings where the log has one. The winner is never slower than
-/// the plain program. `target.harts` harts run a candidate. Errors: as Bench, Log and Search.
+/// The tuning of one kernel, a slice at a time: between slices others may use the device.
+class Tuner {
+ public:
+  /// Continues the run with the same settings where the log has one. `target`, `device` and `log`
+  /// outlive this. Nothing is measured yet. Errors: as Log and Search, "tune.size".
+  [[nodiscard]] static Result<std::unique_ptr<Tuner>> open(Request request,
+                                                           const target::Target& target,
+                                                           transport::Device& device, log::Log& log,
+                                                           TuneHooks hooks);
+  ~Tuner();
+
+  /// Searches for `seconds`, not counting what is prepared first, or until `trials` outcomes are
+  /// there in all. Errors: as Bench, Log and Search.
+  [[nodiscard]] Result<search::End> advance(std::int64_t trials, double seconds);
+  [[nodiscard]] search::Progress progress() const;
+  /// What drawing inputs and computing results took the last time.
+  [[nodiscard]] double preparing() const;
+  /// Measures the best again, interleaved, on new inputs: the winner is never slower than the plain
+  /// program. Where the log has that of the same programs, it's taken from there. `end`: how the
+  /// search ended; after a stop nothing is measured. Nothing is advanced after.
+  [[nodiscard]] Result<Tuned> finish(search::End end);
+
+ private:
+  struct State;
+  explicit Tuner(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// All of it at once, within the request's budget. `target.harts` harts run a candidate.
 [[nodiscard]] Result<Tuned> tune(const Request& request, const target::Target& target,
                                  transport::Device& device, log::Log& log, const TuneHooks& hooks);
 

@@ -28,7 +28,16 @@ struct Setup {
     problem = {test::matmul(), test::matmul(), {}, &target, seed, trials};
     strategy = search::makeStrategy(name, problem).value();
   }
-  search::Search search() { return {problem, *strategy, evaluator}; }
+  search::Search search(std::vector<search::Recorded> recorded = {}) {
+    return {problem, *strategy, std::move(recorded)};
+  }
+  /// To the end of a budget.
+  Result<search::End> run(search::Search& search, const search::Budget& budget,
+                          const search::Search::Hooks& hooks = {}) {
+    auto end = search.run(evaluator, budget, hooks);
+    search.settle();
+    return end;
+  }
 };
 
 std::vector<std::string> allStrategies() {
@@ -43,7 +52,7 @@ TEST_CASE("every strategy: the plain program first, none twice, all lowerable, b
   for (const std::string& name : allStrategies()) {
     Setup setup(name);
     search::Search search = setup.search();
-    auto end = search.run({60}, {}, {});
+    auto end = setup.run(search, {60});
     REQUIRE(end.ok());
     INFO(name);
     CHECK((*end == search::End::trials || *end == search::End::exhausted));
@@ -66,7 +75,10 @@ TEST_CASE("every strategy: the plain program first, none twice, all lowerable, b
 TEST_CASE("one seed, one path") {
   for (const std::string& name : allStrategies()) {
     Setup one(name, 5), same(name, 5), other(name, 6);
-    for (Setup* setup : {&one, &same, &other}) REQUIRE(setup->search().run({40}, {}, {}).ok());
+    for (Setup* setup : {&one, &same, &other}) {
+      search::Search search = setup->search();
+      REQUIRE(setup->run(search, {40}).ok());
+    }
     CHECK(one.evaluator.submitted == same.evaluator.submitted);
     CHECK(one.evaluator.submitted != other.evaluator.submitted);
   }
@@ -81,7 +93,7 @@ TEST_CASE("a search that was cut anywhere goes on as if it hadn't been") {
     };
     whole.evaluator.twist = twist;
     search::Search search = whole.search();
-    REQUIRE(search.run({40}, {}, {}).ok());
+    REQUIRE(whole.run(search, {40}).ok());
     const std::vector<std::string>& path = whole.evaluator.submitted;
     for (const std::size_t cut : {std::size_t{1}, std::size_t{7}, path.size() - 1, path.size()}) {
       std::vector<search::Recorded> recorded;
@@ -93,8 +105,8 @@ TEST_CASE("a search that was cut anywhere goes on as if it hadn't been") {
       rest.evaluator.twist = [&](std::size_t index, Outcome& outcome) {
         twist(index + cut, outcome);
       };
-      search::Search again = rest.search();
-      REQUIRE(again.run({40}, recorded, {}).ok());
+      search::Search again = rest.search(recorded);
+      REQUIRE(rest.run(again, {40}).ok());
       INFO(name << " cut at " << cut);
       CHECK(rest.evaluator.submitted ==
             std::vector<std::string>(path.begin() + static_cast<std::ptrdiff_t>(cut), path.end()));
@@ -104,10 +116,32 @@ TEST_CASE("a search that was cut anywhere goes on as if it hadn't been") {
   }
 }
 
+TEST_CASE("a search that pauses takes the path of one that doesn't, and tells what it knows") {
+  for (const std::string& name : allStrategies()) {
+    Setup whole(name, 3), parts(name, 3);
+    search::Search atOnce = whole.search();
+    REQUIRE(whole.run(atOnce, {40}).ok());
+    search::Search search = parts.search();
+    for (const std::int64_t pause : {1, 2, 3, 9, 10, 17, 33, 40}) {
+      const auto end = search.run(parts.evaluator, {pause}, {});
+      REQUIRE(end.ok());
+      const auto trials = static_cast<std::int64_t>(parts.evaluator.submitted.size());
+      CHECK(search.progress().trials == trials);
+      CHECK(trials <= pause);
+      CHECK(search.progress().baseline == atOnce.progress().baseline);
+    }
+    search.settle();
+    INFO(name);
+    CHECK(parts.evaluator.submitted == whole.evaluator.submitted);
+    CHECK(search.history().best() == atOnce.history().best());
+    CHECK(search.progress().best == atOnce.progress().best);
+  }
+}
+
 TEST_CASE("the log of another search is refused") {
   Setup setup("annealing");
-  search::Search search = setup.search();
-  auto end = search.run({10}, {{"kernel other\n", {}}}, {});
+  search::Search search = setup.search({{"kernel other\n", {}}});
+  auto end = setup.run(search, {10});
   REQUIRE_FALSE(end.ok());
   CHECK(end.error().code == "search.recorded");
   CHECK(setup.evaluator.submitted.empty());
@@ -116,14 +150,14 @@ TEST_CASE("the log of another search is refused") {
 TEST_CASE("budgets: one trial, and seconds") {
   Setup one("annealing");
   search::Search search = one.search();
-  REQUIRE(*search.run({1}, {}, {}) == search::End::trials);
+  REQUIRE(*one.run(search, {1}) == search::End::trials);
   CHECK(one.evaluator.submitted.size() == 1);
 
   Setup timed("annealing", 1, 1000);
   FakeClock clock;
   clock.step = 0.1;
-  search::Search bySeconds(timed.problem, *timed.strategy, timed.evaluator, clock);
-  auto end = bySeconds.run({1000, 3.0}, {}, {});
+  search::Search bySeconds(timed.problem, *timed.strategy, {}, clock);
+  auto end = timed.run(bySeconds, {1000, 3.0});
   REQUIRE(end.ok());
   CHECK(*end == search::End::seconds);
   CHECK(timed.evaluator.submitted.size() >= 1);
@@ -141,7 +175,7 @@ TEST_CASE("stopping keeps what there is") {
     CHECK(index == outcomes++);
     return {};
   };
-  auto end = search.run({60}, {}, hooks);
+  auto end = setup.run(search, {60}, hooks);
   REQUIRE(end.ok());
   CHECK(*end == search::End::stopped);
   CHECK(outcomes == 12);
@@ -156,7 +190,7 @@ TEST_CASE("an outcome that can't be logged ends the search") {
     return Error{"log.full", "no space", "", ""};
   };
   search::Search search = setup.search();
-  auto end = search.run({60}, {}, hooks);
+  auto end = setup.run(search, {60}, hooks);
   REQUIRE_FALSE(end.ok());
   CHECK(end.error().code == "log.full");
 }
@@ -174,7 +208,7 @@ TEST_CASE("failures and what was cut never win; all failing is survived") {
       }
     };
     search::Search search = setup.search();
-    REQUIRE(search.run({40}, {}, {}).ok());
+    REQUIRE(setup.run(search, {40}).ok());
     CHECK(search.history().best() == 0);
 
     Setup dead(name);
@@ -182,7 +216,7 @@ TEST_CASE("failures and what was cut never win; all failing is survived") {
       outcome.result = Failure{Stage::run, "run.crash", "dead"};
     };
     search::Search none = dead.search();
-    REQUIRE(none.run({40}, {}, {}).ok());
+    REQUIRE(dead.run(none, {40}).ok());
     CHECK(none.history().best() == -1);
     CHECK(none.progress().best == 0);
   }
@@ -192,7 +226,7 @@ TEST_CASE("annealing and greedy find what a simple machine likes") {
   for (const std::string name : {"annealing", "greedy"}) {
     Setup setup(name, 1, 200);
     search::Search search = setup.search();
-    REQUIRE(search.run({200}, {}, {}).ok());
+    REQUIRE(setup.run(search, {200}).ok());
     INFO(name << " " << search.progress().baseline << " -> " << search.progress().best);
     CHECK(search.progress().best * 8 < search.progress().baseline);
   }
@@ -204,7 +238,7 @@ TEST_CASE("what is certainly slow is left out while there is something better") 
   setup.problem.expert = true;
   setup.strategy = search::makeStrategy("random", setup.problem).value();
   search::Search search = setup.search();
-  REQUIRE(search.run({150}, {}, {}).ok());
+  REQUIRE(setup.run(search, {150}).ok());
   CHECK(setup.strategy->pruned() > 20);
   const double best = search.progress().best;
   int slow = 0;
@@ -223,7 +257,7 @@ TEST_CASE("a start that isn't the plain program is the second trial") {
   setup.problem.startTrace = trace;
   setup.strategy = search::makeStrategy("annealing", setup.problem).value();
   search::Search search = setup.search();
-  REQUIRE(search.run({20}, {}, {}).ok());
+  REQUIRE(setup.run(search, {20}).ok());
   CHECK(setup.evaluator.submitted[0] == ir::print(setup.problem.plain));
   CHECK(setup.evaluator.submitted[1] == ir::print(setup.problem.start));
   for (const search::Tried& tried : search.history().all()) {

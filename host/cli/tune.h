@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// What tuning one kernel and tuning many share.
+#pragma once
+
+#include <string>
+
+#include "cli/command.h"
+#include "cli/workplace.h"
+#include "search/search.h"
+#include "tune/tuner.h"
+
+namespace dojo::cli {
+
+struct TuneArgs {
+  KernelArgs kernel;
+  MeasureArgs measure;
+  std::string log;
+  std::string strategy = "annealing";
+  bool noExpert = false;
+  std::int64_t trials = 1000;
+  double seconds = 0;
+  std::string saveTrace;
+  bool suite = false;
+  std::string kernels;  ///< Those of --suite; empty: all.
+  double minutes = 0;   ///< Of --suite; 0: until all have their trials.
+  bool json = false;
+};
+
+[[nodiscard]] tune::Request requestFor(const TuneArgs& args, const LoadedKernel& kernel);
+/// Error "search.strategy" before anything is started.
+[[nodiscard]] Status checkStrategy(const TuneArgs& args, const ir::Program& program,
+                                   const target::Target& target);
+/// Multiply-adds per tick that all harts of the target can do, as measured; 0: not known.
+[[nodiscard]] double measuredPeak(transport::Device& device, const target::Target& target,
+                                  const std::string& dtype);
+/// "120/1000 trials, 20 a second, baseline 1.2 ms, best 12 us, speed-up 100"
+[[nodiscard]] std::string progressText(const search::Progress& progress, std::int64_t budget,
+                                       double hz);
+/// How a search's process ends where a kernel that doesn't return still holds the device.
+[[noreturn]] void leaveBusyDevice(int code);
+
+/// dojo tune --suite
+int tuneSuite(const TuneArgs& args);
+
+}  // namespace dojo::cli
