@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Installs what the build and the tests need, from Debian's packages. Idempotent: installs only
-# what is missing and says what it does.
+# what is missing and says what it does. scripts/setup.sh peers: with the libraries that
+# scripts/bench.sh peers compares with.
 set -euo pipefail
 
 packages=(
   g++ cmake ninja-build git ccache clang-format
   catch2 nlohmann-json3-dev libcli11-dev libfmt-dev libsqlite3-dev libisl-dev libmpfr-dev
 )
+if [ "${1:-}" = peers ]; then
+  packages+=(libopenblas-dev libdnnl-dev libxsmm-dev libeigen3-dev)
+fi
 
 say() { printf 'setup: %s\n' "$*"; }
 
