@@ -54,7 +54,7 @@ Json measure(transport::Device& device, const target::Target& target, const Subj
   const search::Problem problem{plain, plain, {}, &target, 1, 300};
   auto strategy = must(search::makeStrategy("annealing", problem));
   auto bench = must(tune::Bench::open(plain, target, device, {}));
-  search::Search search(problem, *strategy, *bench);
+  search::Search search(problem, *strategy);
   TimeSplit split;
   search::Search::Hooks hooks;
   hooks.onOutcome = [&](std::int64_t, const search::Candidate&, Outcome& outcome) -> Status {
@@ -65,7 +65,7 @@ Json measure(transport::Device& device, const target::Target& target, const Subj
     return {};
   };
   Stopwatch watch;
-  must(search.run({.trials = problem.trials}, {}, hooks));
+  must(search.run(*bench, {.trials = problem.trials}, hooks));
   const double seconds = watch.seconds();
   const search::Progress progress = search.progress();
   const auto trials = static_cast<double>(progress.trials);
