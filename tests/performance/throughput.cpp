@@ -47,7 +47,7 @@ double linkMs(const ir::Program& program, const target::Target& target) {
   return watch.seconds() / kTimes * 1e3;
 }
 
-Json measure(transport::Device& device, const target::Target& target, const Subject& subject) {
+Json tryKernel(transport::Device& device, const target::Target& target, const Subject& subject) {
   ir::ParseOptions parse;
   parse.params = subject.shape;
   const ir::Program plain = must(kernels::load(subject.kernel, parse)).program;
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   auto device = must(tune::reach(target, ""));
   std::vector<Json> rows;
   for (const Subject& subject : kSubjects) {
-    rows.push_back(measure(*device, target, subject));
+    rows.push_back(tryKernel(*device, target, subject));
     if (json) continue;
     const auto figure = [&](const char* key) { return rows.back()[key].get<double>(); };
     fmt::print(
