@@ -16,6 +16,7 @@ void addRun(CLI::App& app);
 void addTune(CLI::App& app);
 void addReplay(CLI::App& app);
 void addLog(CLI::App& app);
+void addReport(CLI::App& app);
 void addEnv(CLI::App& app);
 void addTarget(CLI::App& app);
 void addSelfcheck(CLI::App& app);

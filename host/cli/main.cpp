@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
   dojo::cli::addTune(app);
   dojo::cli::addReplay(app);
   dojo::cli::addLog(app);
+  dojo::cli::addReport(app);
   dojo::cli::addEnv(app);
   dojo::cli::addTarget(app);
   dojo::cli::addSelfcheck(app);
