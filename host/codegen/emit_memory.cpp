@@ -15,6 +15,7 @@ using llvm::Type;
 namespace {
 
 constexpr std::int64_t kBufferAlign = 64;
+constexpr std::int64_t kMostApart = 4;
 
 std::int64_t modulo(std::int64_t value, std::int64_t n) { return ((value % n) + n) % n; }
 
@@ -334,6 +335,34 @@ Emitter::Value* Emitter::read(const ir::Access& access, const Piece* piece) {
   return numbers_.fromMemory(readMemory(access, piece), program_.buffer(access.buffer).dtype);
 }
 
+/// Lanes a few elements apart: whole vectors are loaded and the elements between are left out.
+Emitter::Value* Emitter::readApart(ir::BufferId buffer, const Offset& offset, const Piece& piece) {
+  const unsigned width = piece.chunk->width;
+  const auto stride = static_cast<unsigned>(offset.laneStride);
+  auto* type =
+      llvm::FixedVectorType::get(numbers_.memory(program_.buffer(buffer).dtype), width * stride);
+  // Nothing after the last lane, and beside a lane that is off nothing either.
+  const unsigned last = (piece.chunk->active - 1) * stride;
+  llvm::SmallVector<int, 64> pick;
+  llvm::SmallVector<int, 64> spread;
+  llvm::SmallVector<Constant*, 64> bits;
+  for (unsigned i = 0; i < width; ++i) pick.push_back(static_cast<int>(i * stride));
+  for (unsigned i = 0; i < width * stride; ++i) {
+    const bool used = i % stride == 0 && i <= last;
+    bits.push_back(b_.getInt1(i <= last));
+    spread.push_back(static_cast<int>(used ? i / stride : width));
+  }
+  Value* mask = llvm::ConstantVector::get(bits);
+  if (piece.guardMask != nullptr) {
+    mask = b_.CreateShuffleVector(piece.guardMask,
+                                  Constant::getNullValue(piece.guardMask->getType()), spread);
+  }
+  Value* whole = tag(b_.CreateMaskedLoad(type, pointer(buffer, offset), alignment(buffer, offset),
+                                         mask, Constant::getNullValue(type)),
+                     buffer);
+  return b_.CreateShuffleVector(whole, pick);
+}
+
 Emitter::Value* Emitter::readMemory(const ir::Access& access, const Piece* piece) {
   const ir::DType dtype = program_.buffer(access.buffer).dtype;
   Type* element = numbers_.memory(dtype);
@@ -352,6 +381,9 @@ Emitter::Value* Emitter::readMemory(const ir::Access& access, const Piece* piece
     if (mask == nullptr) return tag(b_.CreateAlignedLoad(type, from, align), access.buffer);
     return tag(b_.CreateMaskedLoad(type, from, align, mask, Constant::getNullValue(type)),
                access.buffer);
+  }
+  if (offset.laneOffsets == nullptr && offset.laneStride > 1 && offset.laneStride <= kMostApart) {
+    return readApart(access.buffer, offset, *piece);
   }
   if (mask == nullptr)
     mask = Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), width));

@@ -143,6 +143,7 @@ class Emitter {
   /// Held form; a scalar where no lane moves it.
   [[nodiscard]] Value* read(const ir::Access& access, const Piece* piece);
   [[nodiscard]] Value* readMemory(const ir::Access& access, const Piece* piece);
+  [[nodiscard]] Value* readApart(ir::BufferId buffer, const Offset& offset, const Piece& piece);
   void write(const ir::Access& access, const Piece* piece, Value* held);
   template <class I>
   I* tag(I* instruction, ir::BufferId buffer);

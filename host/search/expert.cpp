@@ -62,6 +62,7 @@ class Recipe {
     simplify();
     block();
     vectorize();
+    accumulate();
     liftGuards();
     localize();
     spread();
@@ -235,10 +236,10 @@ class Recipe {
     }
     if (best.empty()) return false;
     const Position before = at_;
-    // Where one side is always strided, a tile of both is near while it's turned round.
-    if (bestScore < 1 && best.size() > top.size() && top.size() + 1 == innermost.size()) {
-      const std::int64_t lanes = lanesFor(program(), innermost, target());
-      if (take({"tile", {top, lanes, lanes}})) return true;
+    // Where one side is always strided, a tile of both is turned round in registers.
+    if (bestScore < 1 && innermost.size() > 1) {
+      const Path pair(innermost.begin(), innermost.end() - 1);
+      if (take({"turn", {pair, std::int64_t{1}}})) return true;
     }
     for (Path path = best; path.size() < innermost.size(); path.push_back(0)) {
       if (!take({"swap_scopes", {path}})) {
@@ -290,6 +291,24 @@ class Recipe {
     std::vector<std::int64_t> out;
     for (const auto& [cycles, v] : ranked) out.push_back(v);
     return out;
+  }
+
+  /// What a loop that stayed as it is sums up is kept in a register.
+  void accumulate() {
+    everywhere([this](const ir::Visit& visit) {
+      if (!visit.node->isLeaf() || !visit.node->leaf().isReduction() || visit.path.size() < 3) {
+        return false;
+      }
+      const ir::Access& sum = visit.node->leaf().dst;
+      const ir::Buffer& buffer = program().buffer(sum.buffer);
+      const Path loop(visit.path.begin(), visit.path.end() - 1);
+      const bool lanes = std::any_of(
+          visit.enclosing.begin(), visit.enclosing.end(),
+          [](const ir::Node* node) { return node->scope().mapping.has(ir::MapKind::vector); });
+      if (lanes || buffer.location == "register" || uses(sum, variableOf(loop))) return false;
+      const Path around(loop.begin(), loop.end() - 1);
+      return take({"cache_write", {around, buffer.name, std::string("register")}});
+    });
   }
 
   /// What decides for a whole scope is asked once, not by each of its leaves.

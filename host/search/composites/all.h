@@ -12,6 +12,7 @@ const Composite* vectorizeLoop();
 const Composite* fuse();
 const Composite* localize();
 const Composite* tile();
+const Composite* turn();
 const Composite* unrollBy();
 const Composite* parallelizeBy();
 

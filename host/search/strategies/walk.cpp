@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "search/expert.h"
+#include "search/warm.h"
 
 namespace dojo::search {
 namespace {
@@ -23,15 +24,26 @@ Walk::Walk(const Problem& problem)
     : random_(problem.seed),
       start_(std::make_shared<const moves::State>(problem.start, *problem.target),
              problem.startTrace) {
-  if (problem.expert) expert_ = expert(start_);
+  if (problem.expert) first_.push_back(expert(start_));
+  if (!problem.startTrace.empty()) return;
+  for (const moves::Trace& trace : problem.warm) {
+    Position position = fitted(start_, trace);
+    if (worthTrying(*position.state())) first_.push_back(std::move(position));
+  }
 }
 
 std::optional<Candidate> Walk::propose(const History& history) {
   const std::int64_t index = history.size();
   int pruned = 0;
   for (int tried = 0; tried < kAttempts; ++tried) {
-    std::optional<Position> next = std::exchange(expert_, std::nullopt);
-    if (!next) next = attempt(index);
+    std::optional<Position> next;
+    const bool first = !first_.empty();
+    if (first) {
+      next = std::move(first_.front());
+      first_.pop_front();
+    } else {
+      next = attempt(index);
+    }
     if (!next) continue;
     Candidate out = next->toCandidate();
     if (!history.knows(out.text)) {
@@ -43,7 +55,7 @@ std::optional<Candidate> Walk::propose(const History& history) {
       pending_.emplace(index, std::move(*next));
       return out;
     }
-    if (const std::optional<double> score = history.score(out.text)) {
+    if (const std::optional<double> score = history.score(out.text); score && !first) {
       revisited(index, *next, *score);
     }
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// What strategies that walk over positions have in common: the expert's program is proposed first,
-/// nothing is proposed twice, what executes far too many operations isn't proposed while there is
+/// What strategies that walk over positions have in common: the expert's program and what
+/// the log has of other shapes are proposed first, nothing is proposed twice, what executes far too many operations isn't proposed while there is
 /// something better, and each position comes back with its score.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 
@@ -40,7 +41,7 @@ class Walk : public Strategy {
   double bestRate_ = 0;  ///< Operations a cycle, the most that any program reached.
   double bestCycles_ = 0;
   std::int64_t pruned_ = 0;
-  std::optional<Position> expert_;  ///< Until it was proposed.
+  std::deque<Position> first_;  ///< What is proposed first: the expert's, and what fits of others.
   std::map<std::int64_t, Position> pending_;
 };
 
