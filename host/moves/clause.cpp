@@ -21,6 +21,10 @@ Registry& registry() {
   return registry;
 }
 
+bool isDropped(const Clause& clause) {
+  return registry().dropped == kEveryClause || registry().dropped == clause.where();
+}
+
 }  // namespace
 
 std::string Clause::where() const {
@@ -32,7 +36,7 @@ const std::vector<Clause*>& reachedClauses() { return registry().reached; }
 
 void dropClause(const std::string& where) {
   registry().dropped = where;
-  for (Clause* clause : registry().reached) clause->dropped = clause->where() == where;
+  for (Clause* clause : registry().reached) clause->dropped = isDropped(*clause);
 }
 
 const Clause& enterClause(const char* file, int line, const char* text) {
@@ -41,7 +45,7 @@ const Clause& enterClause(const char* file, int line, const char* text) {
   // Several clauses of one line, and what is instantiated several times, are one here.
   auto& entry = all.clauses[clause->where() + text];
   if (!entry) {
-    clause->dropped = clause->where() == all.dropped;
+    clause->dropped = isDropped(*clause);
     all.reached.push_back(clause.get());
     entry = std::move(clause);
   }

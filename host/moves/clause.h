@@ -24,8 +24,9 @@ struct Clause {
 };
 /// The clauses that control has reached so far.
 [[nodiscard]] const std::vector<Clause*>& reachedClauses();
-/// From now on the clause at `where` always holds; the empty string drops none.
+/// From now on the clause at `where` always holds, or every clause; the empty string drops none.
 void dropClause(const std::string& where);
+constexpr const char* kEveryClause = "*";
 /// Enters a clause once.
 [[nodiscard]] const Clause& enterClause(const char* file, int line, const char* text);
 

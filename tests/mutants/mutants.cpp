@@ -7,6 +7,14 @@
 ///
 /// `--every K` takes every K-th clause, another one for each seed. Prints a row for each clause;
 /// exit code 1 where one wasn't noticed.
+///
+/// And do the moves refuse no more than they must? A move that a clause refuses is made without any
+/// clause, in a process of its own, and judged like any other: where nothing is wrong with it, the
+/// refusal was too careful.
+///
+///   mutants --refusals PROGRAMS [--seed S] [--only MOVE]
+///
+/// Prints a row for each move; exit code 1 where more than a tenth of what is good was refused.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -17,7 +25,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ir/print.h"
 #include "moves/clause.h"
+#include "moves/rule.h"
+#include "proof/generate.h"
 #include "proof/prove_moves.h"
 #include "support/some_target.h"
 
@@ -27,6 +38,7 @@ namespace {
 
 struct Options {
   std::int64_t moves = 20000;
+  std::int64_t refusals = 0;  ///< Programs; 0: mutants instead.
   std::uint64_t seed = 1;
   std::int64_t every = 1;
   std::string only;
@@ -121,14 +133,12 @@ Options parse(int argc, char** argv) {
     if (key == "--seed") out.seed = static_cast<std::uint64_t>(std::atoll(argv[i + 1]));
     if (key == "--every") out.every = std::max<std::int64_t>(1, std::atoll(argv[i + 1]));
     if (key == "--only") out.only = argv[i + 1];
+    if (key == "--refusals") out.refusals = std::atoll(argv[i + 1]);
   }
   return out;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const Options options = parse(argc, argv);
+int dropEach(const Options& options) {
   std::vector<Child> clauses = clausesReached(options);
   const auto jobs = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   std::map<pid_t, Child*> running;
@@ -154,4 +164,110 @@ int main(int argc, char** argv) {
   fmt::print("{} mutants, {} not noticed within {} moves\n", clauses.size(), unnoticed,
              options.moves);
   return unnoticed == 0 ? 0 : 1;
+}
+
+struct Refusals {
+  std::int64_t accepted = 0;
+  std::int64_t refused = 0;  ///< By a clause, of those tried.
+  std::int64_t careful = 0;  ///< Of these, with nothing wrong.
+  std::string example;
+
+  [[nodiscard]] double share() const {
+    const auto good = static_cast<double>(accepted + careful);
+    return good > 0 ? static_cast<double>(careful) / good : 0;
+  }
+};
+
+/// True where the move, made without any clause, changes nothing and can be undone.
+bool nothingWrong(const ir::Program& program, const target::Target& target,
+                  const moves::Move& move) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(2);
+    alarm(20);
+    moves::dropClause(moves::kEveryClause);
+    for (const std::uint64_t seed : {1, 2, 3, 4}) {
+      if (proof::proveStep(program, target, move, seed).flaw) _exit(1);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// Adds what the moves make of one program; of the refusals of a rule at a program only a few.
+void count(const ir::Program& program, const target::Target& target, const Options& options,
+           proof::Random& random, std::map<std::string, Refusals>& table) {
+  constexpr int kMostTried = 3;
+  const moves::State state(program, target);
+  for (const moves::Rule* rule : moves::catalogue()) {
+    const std::string name(rule->info().name);
+    if (name.find(options.only) == std::string::npos) continue;
+    std::vector<moves::Move> refused;
+    std::int64_t accepted = 0;
+    for (const ir::Visit& place : state.nodes()) {
+      std::vector<std::vector<moves::Arg>> choices;
+      rule->choices(state, place, choices);
+      for (std::vector<moves::Arg>& args : choices) {
+        moves::Move move{name, std::move(args)};
+        if (moves::apply(state, move)) {
+          ++accepted;
+        } else {
+          refused.push_back(std::move(move));
+        }
+      }
+    }
+    random.shuffle(refused);
+    // What is tried stands for all that were refused.
+    const std::size_t tried = std::min<std::size_t>(refused.size(), kMostTried);
+    Refusals& row = table[name];
+    std::int64_t careful = 0;
+    for (std::size_t i = 0; i < tried; ++i) {
+      if (!nothingWrong(program, target, refused[i])) continue;
+      ++careful;
+      if (row.example.empty() || random.oneIn(8)) {
+        row.example = ir::print(program) + "\n# refused: " + moves::toString(refused[i]) + "\n# " +
+                      moves::apply(state, refused[i]).error().text() + "\n";
+      }
+    }
+    row.accepted += accepted;
+    row.refused += static_cast<std::int64_t>(refused.size());
+    if (tried > 0) row.careful += careful * static_cast<std::int64_t>(refused.size() / tried);
+  }
+}
+
+int countRefusals(const Options& options) {
+  constexpr double kMostRefused = 0.10;
+  const target::Target target = test::someTarget();
+  proof::Random random(options.seed);
+  std::map<std::string, Refusals> table;
+  for (std::int64_t i = 0; i < options.refusals; ++i) {
+    // Programs as moves leave them, too.
+    ir::Program program = proof::randomProgram(random);
+    for (std::int64_t k = random(0, 4); k > 0; --k) {
+      const std::vector<moves::Move> all = moves::applicable(program, target);
+      if (all.empty()) break;
+      program = *moves::apply(program, target, random.of(all));
+    }
+    count(program, target, options, random, table);
+  }
+  fmt::print("{:<18} {:>9} {:>9} {:>12} {:>8}\n", "MOVE", "ACCEPTED", "REFUSED", "TOO CAREFUL",
+             "SHARE");
+  int over = 0;
+  for (const auto& [name, row] : table) {
+    fmt::print("{:<18} {:>9} {:>9} {:>12} {:>7.1f}%\n", name, row.accepted, row.refused,
+               row.careful, row.share() * 100);
+    if (row.share() <= kMostRefused) continue;
+    ++over;
+    fmt::print(stderr, "{}\n", row.example);
+  }
+  return over == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  return options.refusals > 0 ? countRefusals(options) : dropEach(options);
 }
