@@ -49,6 +49,8 @@
   RULE(factorIn)         \
   RULE(onlineRescale)    \
   RULE(twoPass)          \
+  RULE(recompute)        \
+  RULE(reuse)            \
   RULE(unroll)           \
   RULE(vectorize)        \
   RULE(parallelize)      \

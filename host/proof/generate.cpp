@@ -653,7 +653,7 @@ void shareStorage(ir::Program& program, Random& random) {
 
 ir::Program randomProgram(Random& random) {
   while (true) {
-    const auto parsed = ir::parse(random.oneIn(4)   ? patternText(random)
+    const auto parsed = ir::parse(random.oneIn(3)   ? patternText(random)
                                   : random.oneIn(3) ? trapText(random)
                                                     : Author(random).text());
     if (!parsed || leafExecutions(parsed->program.body, 1) > kMostLeafExecutions) continue;

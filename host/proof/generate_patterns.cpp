@@ -65,11 +65,15 @@ class ScaledSum {
     width_ = random_.oneIn(2) ? 1 : extent(random_);
     factored_ = random_.oneIn(4);
     quotient_ = random_.oneIn(2);
-    flaw_ = random_.oneIn(2) ? random_(1, 9) : 0;
-    page_.declare("in", fmt::format("e {} [{}, {}]", narrow_, rows_, terms_));
+    flaw_ = random_.oneIn(2) ? random_(1, 10) : 0;
+    if (flaw_ == 10) {
+      tooLarge();
+    } else {
+      page_.declare("in", fmt::format("e {} [{}, {}]", narrow_, rows_, terms_));
+      chooseFactor();
+    }
     page_.declare("in", fmt::format("v {} [{}, {}]", dtype_, terms_, width_));
     page_.declare("out", fmt::format("y {} [{}, {}]", dtype_, rows_, width_));
-    chooseFactor();
     switch (flaw_ == 8 ? 3 : random_(0, 2)) {
       case 0:
         direct();
@@ -111,6 +115,21 @@ class ScaledSum {
         page_.declare("inout", fmt::format("a {} [{}]", narrow_, rows_));
         factor_ = "a[{0}]";
     }
+  }
+
+  /// Terms that only their factor keeps in the range of f16.
+  void tooLarge() {
+    dtype_ = narrow_ = "f16";
+    factored_ = quotient_ = false;
+    terms_ = 6;
+    factor_ = "0.125";
+    page_.declare("in", fmt::format("f {} [{}, {}]", dtype_, rows_, terms_));
+    page_.declare("tmp", fmt::format("e {} [{}, {}]", dtype_, rows_, terms_));
+    page_.open(rows_);
+    page_.open(terms_);
+    page_.line("e[{0}, {1}] = f[{0}, {1}] * 30000");
+    page_.close();
+    page_.close();
   }
 
   std::string scaled(const std::string& value) const {
@@ -221,7 +240,7 @@ class ScaledSum {
     page_.declare("out", fmt::format("z {} [{}, {}]", dtype_, rows_, terms_));
     page_.open(rows_);
     page_.open(terms_);
-    page_.line("z[{0}, {1}] = " + value);
+    page_.line("z[{0}, {1}] = " + value + (random_.oneIn(2) ? " + 1" : ""));
     page_.close();
     page_.close();
   }
@@ -244,7 +263,8 @@ class Streaming {
     blocks_ = extent(random_);
     size_ = random_.oneIn(2) ? 1 : extent(random_);
     width_ = random_.oneIn(2) ? 0 : extent(random_);
-    flaw_ = random_.oneIn(2) ? random_(1, 14) : 0;
+    flaw_ = random_.oneIn(2) ? random_(1, 18) : 0;
+    if (flaw_ > 16) flaw_ = 8;
     const std::int64_t terms = blocks_ * size_;
     page_.declare("in", fmt::format("x {} [{}, {}]", dtype_, rows_, terms));
     page_.declare("out", fmt::format("s {} [{}]", dtype_, rows_));
@@ -292,7 +312,6 @@ class Streaming {
   }
 
   void maxima() {
-    if (flaw_ == 2) page_.line("m[{0}] = m[{0}] + 0.25");
     if (flaw_ == 3) {
       page_.declare("out", fmt::format("o {} [{}]", dtype_, rows_));
       page_.line("o[{0}] = s[{0}]");
@@ -302,12 +321,24 @@ class Streaming {
     page_.line("m[{0}] max= " + score() + (flaw_ == 4 ? " if {1} in [1, 9)" : ""));
     if (flaw_ == 5 && scores_) page_.line(score() + " = " + score() + " + 8");
     closeBlock();
+    if (flaw_ == 2) {
+      page_.line(fmt::format("m[{{0}}] = m[{{0}}] - 1000 if {{1}} in [0, {})", blocks_ - 1));
+    }
   }
 
   void exponentials() {
     openBlock();
     difference();
     if (flaw_ == 7) page_.line("s[{0}] += 1");
+    if (flaw_ == 15) {
+      page_.declare("tmp", fmt::format("g {} []", dtype_));
+      page_.line("g[] = neg(" + value() + ")");
+      page_.line("s[{0}] += g[] * " + value());
+    }
+    if (flaw_ == 16) {
+      page_.declare("out", fmt::format("o {} [{}]", dtype_, rows_));
+      page_.line("o[{0}] = " + value() + (random_.oneIn(2) ? " + 1" : ""));
+    }
     if (width_ > 0) {
       const bool same = random_.oneIn(2);
       if (!same) {
@@ -346,7 +377,7 @@ class Streaming {
     page_.declare("tmp", fmt::format("d {} [{}, {}]", dtype_, rows_, blocks_ * size_));
     const std::string d = "d[" + at() + "]";
     page_.line(d + " = " + from + " - " + subtracted);
-    if (flaw_ == 6) page_.line(d + " = " + d + " * 0.5");
+    if (flaw_ == 6) page_.line(d + (random_.oneIn(3) ? " = " + d + " * 0.5" : " = 0.5"));
     if (flaw_ == 12) {
       page_.declare("out", fmt::format("u {} [{}]", dtype_, rows_));
       page_.line("u[{0}] = " + d);
@@ -377,10 +408,106 @@ class Streaming {
   bool scores_ = false;
 };
 
+/// Values that are made in one place and used in another, or made again there.
+class Recomputed {
+ public:
+  explicit Recomputed(Random& random) : random_(random) {}
+
+  std::string text() {
+    dtype_ = floatType(random_);
+    rows_ = extent(random_);
+    terms_ = extent(random_);
+    flaw_ = random_.oneIn(2) ? random_(1, 11) : 0;
+    const std::string full = fmt::format("{} [{}, {}]", dtype_, rows_, terms_);
+    page_.declare("inout", "x " + full);
+    page_.declare("inout", fmt::format("m {} [{}]", dtype_, rows_));
+    page_.declare("out", "y " + full);
+    page_.declare("tmp", "e " + full);
+    const bool outside = random_.oneIn(2);
+    if (outside) page_.open(rows_);
+    if (!outside) page_.open(rows_);
+    make();
+    if (!outside) {
+      page_.close();
+      page_.open(rows_);
+    }
+    if (flaw_ == 1) between("x[{0}, {1}] = x[{0}, {1}] + 1");
+    if (flaw_ == 2) page_.line("m[{0}] = m[{0}] * 2");
+    if (flaw_ == 3) between("e[{0}, {1}] = e[{0}, {1}] + 1 if {1} in [1, 4)");
+    use();
+    page_.close();
+    return page_.text();
+  }
+
+ private:
+  void between(const std::string& line) {
+    page_.open(terms_);
+    page_.line(line);
+    page_.close();
+  }
+
+  void make() {
+    page_.open(terms_);
+    const std::string guard = flaw_ == 4 ? " if {1} in [0, 3)" : "";
+    if (flaw_ == 4) page_.line("e[{0}, {1}] = x[{0}, {1}]");
+    form_ = random_(0, 3);
+    const std::string from = flaw_ == 5 ? "x[{0}, 0]" : "x[{0}, {1}]";
+    const std::string to = flaw_ == 6 ? "e[{0}, 0]" : "e[{0}, {1}]";
+    if (flaw_ == 6 && terms_ > 1) page_.line("e[{0}, {1}] = 0");
+    if (form_ == 0) {
+      page_.line(to + " = " + from + " - m[{0}]" + guard);
+      page_.line(to + " = exp(" + to + ")" + guard);
+    } else if (form_ == 1) {
+      page_.line(to + " = " + from + " * m[{0}]" + guard);
+    } else {
+      const std::string mark = random_.oneIn(2) ? "~" : "";
+      page_.declare("tmp", fmt::format("d {} [{}{}, {}{}]", dtype_, mark, rows_, mark, terms_));
+      page_.line("d[{0}, {1}] = " + from + " - m[{0}]" + guard);
+      if (form_ == 3) page_.line("d[{0}, {1}] = tanh(d[{0}, {1}])" + guard);
+      page_.line(to + " = exp(d[{0}, {1}])" + guard);
+      if (flaw_ == 7) page_.line("d[{0}, {1}] = 2");
+    }
+    if (flaw_ == 8) page_.line("m[{0}] = m[{0}] + 1");
+    if (flaw_ == 9) page_.line("x[{0}, 0] = x[{0}, {1}] * 3");
+    if (flaw_ == 10) page_.line("e[{0}, {1}] += 1");
+    page_.close();
+  }
+
+  void use() {
+    const bool backwards = random_.oneIn(3);
+    const std::string j = backwards ? fmt::format("-{{1}} + {}", terms_ - 1) : "{1}";
+    page_.open(terms_);
+    const std::string other = flaw_ == 11 ? "y[{0}, 0]" : "3";
+    if (flaw_ == 11) page_.line("y[{0}, 0] = 3");
+    if (form_ < 2 && random_.oneIn(3)) {
+      page_.declare("tmp", fmt::format("t0 {} [~{}, ~{}] @register", dtype_, rows_, terms_));
+      const std::string op = form_ == 0 ? "-" : "*";
+      page_.line(fmt::format("t0[{{0}}, {{1}}] = x[{{0}}, {}] {} m[{{0}}]", j, op));
+      if (form_ == 0) page_.line("t0[{0}, {1}] = exp(t0[{0}, {1}])");
+      page_.line("y[{0}, {1}] = t0[{0}, {1}] * " + other);
+    } else {
+      page_.line("y[{0}, {1}] = e[{0}, " + j + "] * " + other);
+    }
+    page_.close();
+  }
+
+  Random& random_;
+  Page page_;
+  std::string dtype_;
+  std::int64_t rows_ = 1, terms_ = 1, flaw_ = 0, form_ = 0;
+};
+
 }  // namespace
 
 std::string patternText(Random& random) {
-  return random.oneIn(2) ? ScaledSum(random).text() : Streaming(random).text();
+  switch (random(0, 3)) {
+    case 0:
+      return ScaledSum(random).text();
+    case 1:
+      return Recomputed(random).text();
+    default:
+      return Streaming(random).text();
+  }
 }
 
 }  // namespace dojo::proof

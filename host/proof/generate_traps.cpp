@@ -257,7 +257,46 @@ $S
 | t[{0}] = x[{0}] + 1
 | y[{0}] = t[{0}] * 2
 )",
-    // Sums whose rounding decides.
+    // Sums whose rounding decides, with a factor, ...
+    R"(in x $T [$N, $M]
+in a $T []
+out k bool [$N]
+tmp s $T [$N]
+tmp t $T [$N]
+
+$N
+| s[{0}] = 0
+| t[{0}] = 0
+| $M
+| | s[{0}] += x[{0}, {1}] * a[]
+| $M
+| | t[{0}] += x[{0}, {1}] * a[]
+| k[{0}] = s[{0}] $C t[{0}]
+)",
+    // ... of exponentials, ...
+    R"(in x $T [$N, $M]
+out k bool [$N]
+tmp m $T [$N]
+tmp e $T [$N, $M]
+tmp f $T [$N, $M]
+tmp s $T [$N]
+tmp t $T [$N]
+
+$N
+| m[{0}] = x[{0}, 0]
+| s[{0}] = 0
+| t[{0}] = 0
+| $M
+| | m[{0}] max= x[{0}, {1}]
+| $M
+| | e[{0}, {1}] = x[{0}, {1}] - m[{0}]
+| | s[{0}] += exp(e[{0}, {1}])
+| $M
+| | f[{0}, {1}] = x[{0}, {1}] - m[{0}]
+| | t[{0}] += exp(f[{0}, {1}])
+| k[{0}] = s[{0}] $C t[{0}]
+)",
+    // ... or of products.
     R"(in x $T [$N, $M]
 in z $T [$N, $M]
 out k i32 [$N]

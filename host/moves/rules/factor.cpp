@@ -89,7 +89,7 @@ Result<FactorPlan> planFactor(const State& state, const ir::Path& leaf, std::int
   }
   const ir::BufferId dst = node.leaf().dst.buffer;
   const ir::DType type = state.program().buffer(dst).dtype;
-  DOJO_NEEDS(ir::isFloat(type), refuse("move.shape", "only floats are factored out", leaf));
+  if (!ir::isFloat(type)) return refuse("move.shape", "only floats are factored out", leaf);
   DOJO_NEEDS(type != ir::DType::f16,
              refuse("move.numbers", "without the factor the sum may leave the range of f16", leaf));
   Result<LinearFlow> flow = followLinear(state, leaf);

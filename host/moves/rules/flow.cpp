@@ -107,16 +107,16 @@ bool ignored(const ir::Buffer& buffer, int dim, int exactDim) {
 }
 
 /// For each execution of `read` there is one of `write` in the same iteration of the first `fixed`
-/// scopes that touches the same element.
-bool matches(const ir::Program& program, const Site& write, const Site& read, int fixed,
-             int exactDim) {
+/// scopes that touches the same element: the values of its further variables, in the read's.
+std::optional<std::vector<Affine>> matching(const ir::Program& program, const Site& write,
+                                            const Site& read, int fixed, int exactDim) {
   const ir::Buffer& buffer = program.buffer(read.access.buffer);
   std::vector<std::optional<Affine>> values(write.enclosing.size());
   for (int d = 0; d < buffer.rank(); ++d) {
     if (ignored(buffer, d, exactDim)) continue;
     const ir::Index& from = write.access.indices[at(d)];
     const ir::Index& to = read.access.indices[at(d)];
-    if (from.isGather() || to.isGather()) return false;
+    if (from.isGather() || to.isGather()) return std::nullopt;
     assignDigits(from.affine, to.affine, fixed, values);
   }
   for (std::size_t depth = at(fixed); depth < values.size(); ++depth) {
@@ -126,7 +126,7 @@ bool matches(const ir::Program& program, const Site& write, const Site& read, in
     if (ignored(buffer, d, exactDim)) continue;
     if (!DOJO_CLAUSE(inReader(write.access.indices[at(d)].affine, fixed, values) ==
                      read.access.indices[at(d)].affine)) {
-      return false;
+      return std::nullopt;
     }
   }
   const auto holds = [&](const Affine& expr, std::int64_t lo, std::int64_t hi) {
@@ -139,11 +139,17 @@ bool matches(const ir::Program& program, const Site& write, const Site& read, in
   };
   for (std::size_t depth = at(fixed); depth < write.enclosing.size(); ++depth) {
     const ir::Node& node = *write.enclosing[depth];
-    if (!DOJO_CLAUSE(node.scope().extent.isConstant())) return false;
-    if (!DOJO_CLAUSE(holds(*values[depth], 0, node.scope().extent.count))) return false;
-    if (!DOJO_CLAUSE(guardHolds(node.guard))) return false;
+    if (!DOJO_CLAUSE(node.scope().extent.isConstant())) return std::nullopt;
+    if (!DOJO_CLAUSE(holds(*values[depth], 0, node.scope().extent.count))) return std::nullopt;
+    if (!DOJO_CLAUSE(guardHolds(node.guard))) return std::nullopt;
   }
-  return DOJO_CLAUSE(guardHolds(write.node->guard));
+  if (!DOJO_CLAUSE(guardHolds(write.node->guard))) return std::nullopt;
+  std::vector<Affine> out;
+  for (std::size_t depth = 0; depth < values.size(); ++depth) {
+    const bool shared = depth < at(fixed);
+    out.push_back(shared ? Affine::variable(static_cast<int>(depth)) : *values[depth]);
+  }
+  return out;
 }
 
 /// The elements that a site touches in each iteration of the first `fixed` scopes.
@@ -334,6 +340,11 @@ bool alwaysWithin(const ir::Program& program, const std::vector<const ir::Node*>
   return !possible(range.lo, lo - 1) && !possible(hi, range.hi - 1);
 }
 
+std::optional<std::vector<Affine>> sameElement(const ir::Accesses& accesses, const Site& write,
+                                               const Site& read, int fixed) {
+  return matching(accesses.program(), write, read, fixed, kEveryDim);
+}
+
 bool runsAlways(const ir::Program& program, const Site& site, int from) {
   std::vector<const ir::Node*> around(site.enclosing.begin(), site.enclosing.begin() + from);
   const auto holds = [&](const ir::Guard& guard) {
@@ -384,7 +395,7 @@ std::optional<Definition> definitionOf(const ir::Accesses& accesses, const Site&
     std::vector<Region> regions;
     for (const Site* write : before) {
       const int child = write->path[at(fixed)];
-      if (matches(program, *write, read, fixed, exactDim)) return Definition{fixed, child};
+      if (matching(program, *write, read, fixed, exactDim)) return Definition{fixed, child};
       std::optional<Region> region = regionOf(program, *write, fixed);
       if (!region || !region->solid) continue;
       regions.push_back(std::move(*region));

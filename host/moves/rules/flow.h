@@ -33,6 +33,13 @@ constexpr int kEveryDim = -2;
                                                      const ir::Site& read, int leastFixed = 0,
                                                      int exactDim = -1);
 
+/// An execution of `write`, in the same iteration of the first `fixed` scopes, that touches the
+/// element of each execution of `read`: all its variables, by depth, in those of the read. nullopt
+/// where that wasn't proved.
+[[nodiscard]] std::optional<std::vector<ir::Affine>> sameElement(const ir::Accesses& accesses,
+                                                                 const ir::Site& write,
+                                                                 const ir::Site& read, int fixed);
+
 /// Proves, for a valid program, that for every read of `buffer` the value is the same whether dim
 /// `dim` has a storage element for each index or `fold` of them; the program may have either.
 /// Returns the read for which that failed, or nullptr.

@@ -69,9 +69,9 @@ class Follower {
       flow_.sums.push_back(siteOf(path, leaf.dst.buffer, ir::Touch::write));
       return {};
     }
-    if (leaf.assign != ir::Assign::set || buffer.isArgument()) {
-      return refuse("move.dependence", "the value goes elsewhere than into a sum", path);
-    }
+    const bool inside = leaf.assign == ir::Assign::set && !buffer.isArgument();
+    DOJO_NEEDS(inside, refuse("move.dependence", "the value goes elsewhere than into a sum", path));
+    if (!inside) return {};
     for (const Site* site : state_.accesses().of(leaf.dst.buffer)) {
       if (Status status = use(path, *site); !status) return status;
     }

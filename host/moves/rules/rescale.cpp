@@ -84,8 +84,9 @@ class Planner {
     if (!(first.scope().extent == second.scope().extent)) {
       return refuse("move.extent", "the next scope has another extent", next_);
     }
-    DOJO_NEEDS(first.guard.empty() && second.guard.empty(),
-               refuse("move.guard", "the scopes may not be guarded", place_));
+    if (!first.guard.empty() || !second.guard.empty()) {
+      return refuse("move.guard", "the scopes may not be guarded", place_);
+    }
     return {};
   }
 

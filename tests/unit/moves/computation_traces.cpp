@@ -98,4 +98,9 @@ TEST_CASE("the softmax trace leads to one vectorised pass") {
   checkSteps("softmax", {{"N", 3}, {"M", 128}});
 }
 
+TEST_CASE("the attention trace leads to one pass over blocks of keys") {
+  checkText("attention");
+  checkSteps("attention", {{"N", 128}, {"D", 3}});
+}
+
 }  // namespace dojo
