@@ -61,6 +61,9 @@ for suffix, terms in (("F32", (6, 4, 0, 7, 10, 4, 5)), ("F64", (11, 8, 7, 12, 27
     e, l, l2, small, large, top, tanhs = terms
     tables.append((f"kExp{suffix}", "(e^r - 1 - r) / r^2 for |r| <= ln(2)/2",
                    fit(stable(exp_tail, mpf(1) / 2, 2), [-half_ln2, half_ln2], e)))
+    if suffix == "F32":
+        tables.append(("kExpQuickF32", "the same with a term less",
+                       fit(stable(exp_tail, mpf(1) / 2, 2), [-half_ln2, half_ln2], e - 1)))
     tables.append((f"kLog{suffix}", "(2 atanh(s) - 2 s) / s^3 in s^2 for |s| <= 0.1716",
                    fit(stable(log_tail, mpf(2) / 3, 2), [0, z_max], l)))
     if l2:

@@ -32,8 +32,9 @@ MachineFacts factsOf(const llvm::TargetMachine& machine, const target::Target& t
   facts.vectorBits = target.vector.scalable ? 0 : target.vector.bits;
   if (machine.getTargetTriple().isX86()) {
     const llvm::MCSubtargetInfo& info = *machine.getMCSubtargetInfo();
-    facts.halfConversions = info.checkFeatures("+f16c");
-    facts.roundingInstructions = info.checkFeatures("+sse4.1");
+    facts.arithmetic.halfConversions = info.checkFeatures("+f16c");
+    facts.arithmetic.rounding = info.checkFeatures("+sse4.1");
+    facts.arithmetic.scaling = info.checkFeatures("+avx512vl");
   }
   return facts;
 }

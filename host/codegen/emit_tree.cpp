@@ -14,7 +14,7 @@ Emitter::Emitter(llvm::Module& module, const ir::Program& program, const Plan& p
       plan_(plan),
       facts_(facts),
       b_(module.getContext()),
-      numbers_(b_, facts.halfConversions, facts.roundingInstructions) {
+      numbers_(b_, facts.arithmetic) {
   llvm::MDBuilder metadata(module.getContext());
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain("buffers");
   // Every addressable storage apart from all others; the rest has no memory.

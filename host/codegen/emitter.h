@@ -22,8 +22,7 @@ namespace dojo::codegen {
 struct MachineFacts {
   std::string cpu, features;
   int vectorBits = 0;
-  bool halfConversions = true;
-  bool roundingInstructions = true;
+  ArithmeticFacts arithmetic;
 };
 
 class Emitter {

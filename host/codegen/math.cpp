@@ -52,9 +52,10 @@ struct Pair {
 
 class Emitter {
  public:
-  Emitter(llvm::IRBuilderBase& builder, llvm::Type* type)
+  Emitter(llvm::IRBuilderBase& builder, llvm::Type* type, bool scales)
       : b_(builder),
         type_(type),
+        scales_(scales),
         wide_(type->getScalarType()->isDoubleTy()),
         format_(wide_ ? kF64 : kF32) {
     llvm::Type* bits = wide_ ? b_.getInt64Ty() : b_.getInt32Ty();
@@ -62,9 +63,10 @@ class Emitter {
     bits_ = vector == nullptr ? bits : llvm::VectorType::get(bits, vector->getElementCount());
   }
 
+  /// Within one ULP or so.
   Value* exp(Value* x) {
     const Reduced reduced = reduce(clamp(x, format_.expLo, format_.expHi));
-    return scale(expSmall(reduced.rest), reduced.exponent);
+    return scale(expQuick(reduced.rest), reduced.exponent);
   }
 
   Value* log(Value* x) {
@@ -89,7 +91,7 @@ class Emitter {
         wide_ ? polynomial(tables::kTanhSmallF64, z) : polynomial(tables::kTanhSmallF32, z);
     Value* inner = muladd(b_.CreateFMul(x, z), tail, x);
     Value* size = clampAbove(abs(x), format_.tanhTop);
-    Value* e = exp(b_.CreateFAdd(size, size));
+    Value* e = expNear(b_.CreateFAdd(size, size));
     Value* outer = b_.CreateFSub(real(1), b_.CreateFDiv(real(2), b_.CreateFAdd(e, real(1))));
     Value* isInner = b_.CreateFCmpOLT(size, real(tables::kTanhSplit));
     return keepNaN(x, b_.CreateSelect(isInner, inner, copySign(outer, x)));
@@ -98,7 +100,7 @@ class Emitter {
   /// 1 / (1 + t) or t / (1 + t) with t = exp(-|x|). What rounding took from 1 + t is given back to
   /// the quotient; 1.457 - d / 2 is near enough to 1 / d for that.
   Value* sigmoid(Value* x) {
-    Value* t = exp(b_.CreateFNeg(abs(x)));
+    Value* t = expNear(b_.CreateFNeg(abs(x)));
     Value* positive = b_.CreateFCmpOGE(x, real(0));
     const Pair d = fastSum(real(1), t);
     Value* quotient = b_.CreateFDiv(b_.CreateSelect(positive, real(1), t), d.hi);
@@ -191,7 +193,19 @@ class Emitter {
     return {rest, b_.CreateSub(asBits(shifted), asBits(real(format_.magic)))};
   }
 
-  /// e^r for a reduced r; 1 + r is exact as a sum of two.
+  /// For functions that add errors of their own.
+  Value* expNear(Value* x) {
+    const Reduced reduced = reduce(clamp(x, format_.expLo, format_.expHi));
+    return scale(expSmall(reduced.rest), reduced.exponent);
+  }
+
+  /// e^r for a reduced r.
+  Value* expQuick(Value* r) {
+    Value* tail = wide_ ? polynomial(tables::kExpF64, r) : polynomial(tables::kExpQuickF32, r);
+    return muladd(muladd(tail, r, real(1)), r, real(1));
+  }
+
+  /// The same; 1 + r is exact as a sum of two.
   Value* expSmall(Value* r) {
     Value* tail = wide_ ? polynomial(tables::kExpF64, r) : polynomial(tables::kExpF32, r);
     const Pair first = fastSum(real(1), r);
@@ -203,8 +217,14 @@ class Emitter {
         b_.CreateShl(b_.CreateAdd(exponent, integer(format_.bias)), integer(format_.mantissa)));
   }
 
-  /// x * 2^exponent in two steps, so that results overflow and underflow as they should.
+  /// x * 2^exponent: by an instruction, or in two steps, so that results overflow and underflow as
+  /// they should.
   Value* scale(Value* x, Value* exponent) {
+    if (scales_) {
+      Value* power =
+          wide_ ? b_.CreateTrunc(exponent, bits_->getWithNewType(b_.getInt32Ty())) : exponent;
+      return b_.CreateIntrinsic(llvm::Intrinsic::ldexp, {type_, power->getType()}, {x, power});
+    }
     Value* half = b_.CreateAShr(exponent, integer(1));
     Value* rest = b_.CreateSub(exponent, half);
     return b_.CreateFMul(b_.CreateFMul(x, powerOfTwo(half)), powerOfTwo(rest));
@@ -307,22 +327,24 @@ class Emitter {
   llvm::IRBuilderBase& b_;
   llvm::Type* type_;
   llvm::Type* bits_;
+  bool scales_;
   bool wide_;
   const Format& format_;
 };
 
 /// pow on f32 is pow on f64, rounded.
-Value* powNarrow(llvm::IRBuilderBase& b, Value* x, Value* y) {
+Value* powNarrow(llvm::IRBuilderBase& b, Value* x, Value* y, bool scales) {
   llvm::Type* narrow = x->getType();
   llvm::Type* wide = narrow->getWithNewType(b.getDoubleTy());
-  Value* out = Emitter(b, wide).pow(b.CreateFPExt(x, wide), b.CreateFPExt(y, wide));
+  Value* out = Emitter(b, wide, scales).pow(b.CreateFPExt(x, wide), b.CreateFPExt(y, wide));
   return b.CreateFPTrunc(out, narrow);
 }
 
 }  // namespace
 
-llvm::Value* emitMath(llvm::IRBuilderBase& builder, ir::Op op, llvm::ArrayRef<llvm::Value*> args) {
-  Emitter emitter(builder, args[0]->getType());
+llvm::Value* emitMath(llvm::IRBuilderBase& builder, ir::Op op, llvm::ArrayRef<llvm::Value*> args,
+                      bool scales) {
+  Emitter emitter(builder, args[0]->getType(), scales);
   switch (op) {
     case ir::Op::exp:
       return emitter.exp(args[0]);
@@ -339,7 +361,7 @@ llvm::Value* emitMath(llvm::IRBuilderBase& builder, ir::Op op, llvm::ArrayRef<ll
     case ir::Op::pow:
       return args[0]->getType()->getScalarType()->isDoubleTy()
                  ? emitter.pow(args[0], args[1])
-                 : powNarrow(builder, args[0], args[1]);
+                 : powNarrow(builder, args[0], args[1], scales);
     default:
       return nullptr;
   }

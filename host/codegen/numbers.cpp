@@ -92,7 +92,7 @@ Value* Numbers::floatToBrain(Value* value) {
 
 Value* Numbers::halfToFloat(Value* bits) {
   Type* floats = like(bits, b_.getFloatTy());
-  if (halfConversions_) {
+  if (facts_.halfConversions) {
     return b_.CreateFPExt(b_.CreateBitCast(bits, like(bits, b_.getHalfTy())), floats);
   }
   // The magnitude as the bits of a float, scaled by 2^112 to move the exponent; infinity and NaN
@@ -113,7 +113,7 @@ Value* Numbers::halfToFloat(Value* bits) {
 Value* Numbers::floatToHalf(Value* value) {
   Type* halves = like(value, b_.getHalfTy());
   Type* narrow = like(value, b_.getInt16Ty());
-  if (halfConversions_) return b_.CreateBitCast(b_.CreateFPTrunc(value, halves), narrow);
+  if (facts_.halfConversions) return b_.CreateBitCast(b_.CreateFPTrunc(value, halves), narrow);
   Type* wide = like(value, b_.getInt32Ty());
   Type* floats = value->getType();
   const auto word = [&](std::uint32_t bits) { return ConstantInt::get(wide, bits); };

@@ -12,13 +12,16 @@
 
 namespace dojo::codegen {
 
+/// What the target has instructions for; other code does it else.
+struct ArithmeticFacts {
+  bool halfConversions = true;  ///< f16 to and from f32
+  bool rounding = true;         ///< to integers, in each direction
+  bool scaling = false;         ///< x * 2^n, in vectors too
+};
+
 class Numbers {
  public:
-  /// `halfConversions`: the target converts f16 by instruction; else integer code does.
-  Numbers(llvm::IRBuilder<>& builder, bool halfConversions, bool roundingInstructions)
-      : b_(builder),
-        halfConversions_(halfConversions),
-        roundingInstructions_(roundingInstructions) {}
+  Numbers(llvm::IRBuilder<>& builder, const ArithmeticFacts& facts) : b_(builder), facts_(facts) {}
 
   [[nodiscard]] llvm::Type* memory(ir::DType type) const;
   [[nodiscard]] llvm::Type* held(ir::DType type) const;
@@ -74,8 +77,7 @@ class Numbers {
   [[nodiscard]] llvm::Type* like(llvm::Value* value, llvm::Type* element) const;
 
   llvm::IRBuilder<>& b_;
-  bool halfConversions_;
-  bool roundingInstructions_;
+  ArithmeticFacts facts_;
 };
 
 }  // namespace dojo::codegen

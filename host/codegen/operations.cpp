@@ -125,12 +125,12 @@ Value* Numbers::operateFloat(Op op, llvm::ArrayRef<Value*> args) {
     case Op::trunc:
       return roundTo(op, args[0]);
     default:
-      return emitMath(b_, op, args);
+      return emitMath(b_, op, args, facts_.scaling);
   }
 }
 
 Value* Numbers::roundTo(Op op, Value* value) {
-  if (roundingInstructions_) {
+  if (facts_.rounding) {
     switch (op) {
       case Op::floor:
         return unary(llvm::Intrinsic::floor, value);
