@@ -332,7 +332,12 @@ class Streaming {
     if (flaw_ == 7) page_.line("s[{0}] += 1");
     if (flaw_ == 15) {
       page_.declare("tmp", fmt::format("g {} []", dtype_));
-      page_.line("g[] = neg(" + value() + ")");
+      if (random_.oneIn(2)) {
+        page_.line("g[] = neg(" + value() + ")");
+      } else {
+        page_.line("g[] = " + score() + " - m[{0}]");
+        page_.line("g[] = exp(g[])");
+      }
       page_.line("s[{0}] += g[] * " + value());
     }
     if (flaw_ == 16) {

@@ -257,6 +257,43 @@ $S
 | t[{0}] = x[{0}] + 1
 | y[{0}] = t[{0}] * 2
 )",
+    // Runs of siblings that reduce into one accumulator.
+    R"(in x $T [$N, $M]
+in z $T [$N, $M]
+out s $T [$N]
+
+$N
+| s[{0}] = 0
+| $M
+| | s[{0}] += x[{0}, {1}]
+| $S
+| | s[{0}] += z[{0}, {1}]
+| s[{0}] = s[{0}] * 2
+)",
+    R"(in x $T [$N, $M]
+in z $T [$N, $M]
+out s $T [$N]
+out w $T [$N]
+
+$N
+| s[{0}] = 1
+| $M
+| | s[{0}] $A x[{0}, {1}]
+| $M
+| | s[{0}] $A z[{0}, {1}]
+| | w[{0}] = s[{0}]
+)",
+    R"(in x $T [$N, $M]
+in z $T [$N, $M]
+out s $T [$N]
+
+$N
+| s[{0}] = 1
+| $M
+| | s[{0}] $A x[{0}, {1}]
+| $M
+| | s[{0}] $B z[{0}, {1}]
+)",
     // Sums whose rounding decides, with a factor, ...
     R"(in x $T [$N, $M]
 in a $T []

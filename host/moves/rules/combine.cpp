@@ -144,20 +144,36 @@ y[] = 0
     return std::nullopt;
   }
 
+  /// The leaf of a nest that reduces the partial accumulators into others.
+  static const ir::Leaf* combiningLeaf(const ir::Node& nest, ir::BufferId partial) {
+    const ir::Node* node = &nest;
+    while (node->isScope()) {
+      if (node->scope().body.size() != 1) return nullptr;
+      node = &node->scope().body[0];
+    }
+    const ir::Leaf& leaf = node->leaf();
+    if (!leaf.isReduction() || leaf.op != ir::Op::copy || leaf.dst.buffer == partial)
+      return nullptr;
+    const auto* from = std::get_if<ir::Access>(&leaf.operands[0]);
+    return from != nullptr && from->buffer == partial ? &leaf : nullptr;
+  }
+
   static std::optional<Combined> withoutPartials(const State& state, ir::BufferId id,
                                                  const ir::Path& scope, const ir::Path& around) {
     const ir::Buffer& partial = state.program().buffer(id);
     if (!state.target().offersLocation(partial.location)) return std::nullopt;
-    // The leaf of the nest after Q names the accumulator.
-    const ir::Node* node = ir::find(state.program(), sibling(around, 1));
-    while (node != nullptr && node->isScope()) {
-      node = node->scope().body.empty() ? nullptr : &node->scope().body[0];
+    // The leaf of the nest after Q, a run of siblings, names the accumulator.
+    int count = 1;
+    const ir::Leaf* combining = nullptr;
+    for (; combining == nullptr; ++count) {
+      const ir::Node* node = ir::find(state.program(), sibling(around, count));
+      if (node == nullptr) return std::nullopt;
+      combining = combiningLeaf(*node, id);
     }
-    if (node == nullptr || !node->leaf().isReduction()) return std::nullopt;
-    const ir::Access accumulator = node->leaf().dst;
-    if (accumulator.buffer == id) return std::nullopt;
+    --count;
+    const ir::Access accumulator = combining->dst;
     Combined out{state.program(), {}};
-    ir::forEachAccessMutable(*ir::find(out.program, scope), [&](ir::Access& access) {
+    const auto redirect = [&](ir::Access& access) {
       if (access.buffer != id) return;
       std::vector<Affine> values;
       for (const ir::Index& index : access.indices) values.push_back(index.affine);
@@ -166,8 +182,11 @@ y[] = 0
         indices.push_back(substituteAll(index.affine, depthOf(around), values));
       }
       access = element(accumulator.buffer, indices);
-    });
-    static_cast<void>(extract(out.program, sibling(around, 1)));
+    };
+    for (int i = 0; i < count; ++i) {
+      ir::forEachAccessMutable(*ir::find(out.program, sibling(around, i)), redirect);
+    }
+    static_cast<void>(extract(out.program, sibling(around, count)));
     static_cast<void>(extract(out.program, sibling(around, -1)));
     ir::canonicalize(out.program);
 
@@ -178,6 +197,7 @@ y[] = 0
     request.scope = scope;
     --request.scope[around.size() - 1];
     request.around = sibling(around, -1);
+    request.count = count;
     request.accumulator = *source;
     request.location = partial.location;
     request.name = partial.name;
@@ -191,9 +211,10 @@ y[] = 0
                        !ir::isFloat(partial.dtype);
     if (!exact && !DOJO_CLAUSE(!without.reachesDecision(*source))) return std::nullopt;
     std::vector<Arg> args = {request.scope, request.around, partial.location};
-    const bool fresh = partial.name == out.program.freshName();
+    const bool fresh = partial.name == out.program.freshName() && count == 1;
     if (!fresh || accumulatorsOf(without, request.scope).size() > 1) args.emplace_back(name);
     if (!fresh) args.emplace_back(partial.name);
+    if (count > 1) args.emplace_back(std::int64_t{count});
     out.back.push_back(makeMove("privatize", std::move(args)));
     return out;
   }

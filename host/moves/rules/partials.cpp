@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "moves/clause.h"
+#include "moves/coverage.h"
 #include "moves/rules/edits.h"
 #include "moves/rules/flow.h"
 
@@ -53,6 +54,16 @@ std::int64_t highest(DType type) {
     default:
       return ~lowest(type);
   }
+}
+
+/// P, and what stands for it in the further siblings.
+std::vector<ir::Path> scopesOf(const PartialRequest& request) {
+  std::vector<ir::Path> out;
+  for (int i = 0; i < request.count; ++i) {
+    out.push_back(request.scope);
+    out.back()[request.around.size() - 1] += i;
+  }
+  return out;
 }
 
 bool usesVariable(const ir::Access& access, int var) {
@@ -134,8 +145,12 @@ Result<PartialPlan> planPartials(const ir::Accesses& accesses, const PartialRequ
   std::vector<const Site*> reads;
   PartialPlan plan;
   std::optional<Assign> assign;
-  for (const Site* site : accesses.below(request.around)) {
-    if (site->access.buffer != request.accumulator) continue;
+  const std::vector<ir::Path> scopes = scopesOf(request);
+  std::vector<bool> reduces(scopes.size());
+  const Block run{parent(request.around), request.around.back(),
+                  request.around.back() + request.count};
+  for (const Site* site : accesses.of(request.accumulator)) {
+    if (!run.contains(site->path)) continue;
     DOJO_NEEDS(site->reduction,
                refuse("move.dependence",
                       "'" + name + "' is more than reduced into here, where its value is partial",
@@ -145,21 +160,32 @@ Result<PartialPlan> planPartials(const ir::Accesses& accesses, const PartialRequ
                refuse("move.dependence", "'" + name + "' is reduced into by another operator here",
                       site->path));
     assign = here;
-    if (!within(site->path, request.scope)) continue;
+    const auto i = static_cast<std::size_t>(site->path[request.around.size() - 1] - run.first);
+    if (!within(site->path, scopes[i])) continue;
+    reduces[i] = true;
     DOJO_NEEDS(!usesVariable(site->access, depthOf(request.scope)),
                refuse("move.shape", "'" + name + "' is indexed by the scope's variable already",
                       site->path));
     updates.push_back(site);
     if (site->touch == ir::Touch::read) reads.push_back(site);
   }
-  if (updates.empty()) {
-    return refuse("move.shape", "the scope has no reduction into '" + name + "'", request.scope);
+  const std::int64_t extent = ir::find(program, request.scope)->scope().extent.count;
+  for (std::size_t i = 0; i < scopes.size(); ++i) {
+    if (!reduces[i]) {
+      return refuse("move.shape", "the scope has no reduction into '" + name + "'", scopes[i]);
+    }
+    const ir::Node& node = *ir::find(program, scopes[i]);
+    const bool fits =
+        node.isScope() && node.scope().extent.isConstant() && node.scope().extent.count <= extent;
+    if (!fits) {
+      return refuse("move.extent", "no scope of at most as many iterations stands here", scopes[i]);
+    }
   }
   plan.assign = *assign;
   Result<Region> region = regionOf(program, around(request), updates);
   if (!region) return region.error();
   plan.region = std::move(*region);
-  std::int64_t elements = ir::find(program, request.scope)->scope().extent.count;
+  std::int64_t elements = extent;
   if (elements < 1) return refuse("move.extent", "the scope never runs", request.scope);
   for (const ir::BoxDim& side : plan.region.box) {
     if (elements > ir::kMaxElements / 8 / side.size) {
@@ -184,13 +210,14 @@ ir::Program applyPartials(const ir::Program& program, const PartialRequest& requ
   ir::Program out = program;
   const ir::BufferId partial = addTmp(out, request.name, type, dims, request.location);
 
-  ir::Node& scope = *ir::find(out, request.scope);
-  ir::forEachAccessMutable(scope, [&](ir::Access& access) {
-    if (access.buffer != request.accumulator) return;
-    std::vector<Affine> indices = indicesInBox(access, plan.region);
-    indices.push_back(Affine::variable(depthOf(request.scope)));
-    access = element(partial, indices);
-  });
+  for (const ir::Path& scope : scopesOf(request)) {
+    ir::forEachAccessMutable(*ir::find(out, scope), [&](ir::Access& access) {
+      if (access.buffer != request.accumulator) return;
+      std::vector<Affine> indices = indicesInBox(access, plan.region);
+      indices.push_back(Affine::variable(depthOf(request.scope)));
+      access = element(partial, indices);
+    });
+  }
 
   std::vector<Affine> all = walk.inner;
   all.push_back(Affine::variable(depthOf(request.around) + static_cast<int>(all.size())));
@@ -203,7 +230,7 @@ ir::Program applyPartials(const ir::Program& program, const PartialRequest& requ
   combine.operands = {element(partial, all)};
   ir::Node combineNode = std::move(combine);
   combineNode.guard = walk.guard;
-  insert(out, sibling(request.around, 1), nest(dims, std::move(combineNode)));
+  insert(out, sibling(request.around, request.count), nest(dims, std::move(combineNode)));
   insert(out, request.around, nest(dims, std::move(init)));
   return out;
 }

@@ -28,6 +28,7 @@ namespace dojo::moves {
 struct PartialRequest {
   ir::Path scope;   ///< P: its variable indexes the partial accumulators.
   ir::Path around;  ///< Q: P or a scope around it.
+  int count = 1;    ///< Of siblings from Q on, each with a scope such as P at the same place in it.
   ir::BufferId accumulator = -1;
   std::string location;
   std::string name;

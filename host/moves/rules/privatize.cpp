@@ -20,10 +20,12 @@ class Privatize : public Rule {
          {"Q", ArgKind::place},
          {"loc", ArgKind::name, true},
          {"B", ArgKind::buffer, true},
-         {"T", ArgKind::name, true}},
+         {"T", ArgKind::name, true},
+         {"n", ArgKind::number, true}},
         "The reduction into B in the body of P goes to partial accumulators, a new tmp T at loc "
         "(heap) indexed by P's variable: set to the identity before Q, combined into B after Q. "
-        "Q is P or a scope around it; B may be left out where P reduces into one buffer only.",
+        "Q is P or a scope around it; B may be left out where P reduces into one buffer only. With "
+        "n, Q is a run of n siblings, and the scopes at P's place in each share the accumulators.",
         "In Q, B is touched by reductions of one operator alone, and in P not indexed by its "
         "variable; elements that are combined have values; sums and products of floats reach no "
         "comparison and no integer.",
@@ -66,6 +68,11 @@ y[] = 0
           if (accumulators.size() > 1) args.emplace_back(state.program().buffer(id).name);
           out.push_back(std::move(args));
         }
+        const std::int64_t run = runOf(state, place.path, around, id);
+        for (std::int64_t n = 2; n <= run; ++n) {
+          out.push_back({place.path, around, state.target().locations.front(),
+                         state.program().buffer(id).name, state.program().freshName(), n});
+        }
       }
     }
   }
@@ -100,6 +107,21 @@ y[] = 0
   }
 
  private:
+  /// How many siblings from `around` on reduce into the accumulator in scopes such as `scope`.
+  static std::int64_t runOf(const State& state, ir::Path scope, const ir::Path& around,
+                            ir::BufferId accumulator) {
+    constexpr std::int64_t kMost = 4;
+    std::int64_t out = 0;
+    for (int& position = scope[around.size() - 1]; out < kMost; ++position, ++out) {
+      if (scopeAt(state.program(), scope) == nullptr) break;
+      const std::vector<ir::BufferId> accumulators = accumulatorsOf(state, scope);
+      if (std::find(accumulators.begin(), accumulators.end(), accumulator) == accumulators.end()) {
+        break;
+      }
+    }
+    return out;
+  }
+
   static Result<PartialRequest> requestOf(const State& state, const std::vector<Arg>& args) {
     PartialRequest out;
     out.scope = placeArg(args, 0);
@@ -127,6 +149,14 @@ y[] = 0
     Result<std::string> name = newName(state.program(), args, 4);
     if (!name) return name.error();
     out.name = std::move(*name);
+    if (args.size() > 5) {
+      const std::int64_t n = numberArg(args, 5);
+      const auto* run = ir::siblings(state.program(), out.around);
+      if (n < 1 || n > static_cast<std::int64_t>(run->size()) - out.around.back()) {
+        return refuse("move.shape", "there are fewer siblings from Q on", out.around);
+      }
+      out.count = static_cast<int>(n);
+    }
     return out;
   }
 };

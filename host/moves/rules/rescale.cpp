@@ -218,7 +218,10 @@ class Planner {
       if (state_.program().buffer(sum->access.buffer).dtype != type) {
         return refuse("move.shape", "the sum has another dtype than the maximum", sum->path);
       }
-      sums_[sum->access.buffer].push_back(sum);
+      Sites& others = sums_[sum->access.buffer];
+      DOJO_NEEDS(std::find(others.begin(), others.end(), sum) == others.end(),
+                 refuse("move.dependence", "two exponentials are factors of this term", sum->path));
+      others.push_back(sum);
     }
     return {};
   }
