@@ -52,6 +52,7 @@ tune::Request requestFor(const TuneArgs& args, const LoadedKernel& kernel) {
   request.startTrace = kernel.trace;
   request.strategy = args.strategy;
   request.expert = !args.noExpert;
+  request.warmStart = !args.noWarmStart;
   request.seed = args.measure.seed;
   request.budget.trials = args.trials;
   request.coldCache = args.measure.cache == "cold";
@@ -279,6 +280,8 @@ void addTune(CLI::App& app) {
   command->add_option("--strategy", options->strategy, known)->capture_default_str();
   command->add_flag("--no-expert", options->noExpert,
                     "Leaves the expert's program out, which is otherwise tried first");
+  command->add_flag("--no-warm-start", options->noWarmStart,
+                    "Tries nothing first that the log has of the kernel at other shapes");
   command->add_option("--trials", options->trials, "The most programs to measure")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100000000}))
       ->capture_default_str();

@@ -18,6 +18,7 @@ struct TuneArgs {
   std::string log;
   std::string strategy = "annealing";
   bool noExpert = false;
+  bool noWarmStart = false;
   std::int64_t trials = 1000;
   double seconds = 0;
   std::string saveTrace;

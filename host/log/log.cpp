@@ -46,6 +46,15 @@ CREATE TABLE trials (
 CREATE INDEX trials_by_score ON trials(run, score);
 )sql";
 
+/// Added to logs that were made before there was such a table.
+constexpr const char* kKeptSchema = R"sql(
+CREATE TABLE IF NOT EXISTS kept (
+  run TEXT NOT NULL REFERENCES runs(id),
+  name TEXT NOT NULL, texts TEXT NOT NULL,
+  PRIMARY KEY (run, name)
+) WITHOUT ROWID;
+)sql";
+
 std::string uuid() {
   std::random_device device;
   std::uint32_t words[4] = {device(), device(), device(), device()};
@@ -126,13 +135,13 @@ Status prepareFile(Database& db, Log::Mode mode) {
   if (mode == Log::Mode::read) return {};
   if (Status s = enterWal(db); !s.ok()) return s;
   if (Status s = db.execute("PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON"); !s.ok()) return s;
-  if (!fresh) return {};
+  if (!fresh) return db.execute(kKeptSchema);
   Database::Transaction transaction(db);
   if (!transaction.begun().ok()) return transaction.begun();
   // Another process may have been first.
   if (Status s = pragma("user_version", version); !s.ok()) return s;
   if (version != kVersion) {
-    if (Status s = db.execute(kSchema); !s.ok()) return s;
+    if (Status s = db.execute(std::string(kSchema) + kKeptSchema); !s.ok()) return s;
     if (Status s = db.execute("PRAGMA application_id=" + std::to_string(kApplication) +
                               "; PRAGMA user_version=" + std::to_string(kVersion));
         !s.ok()) {
@@ -214,6 +223,42 @@ Status Log::end(const Run& run) {
   update.bind(now()).bind(run.id);
   update.step();
   return db_->status(update);
+}
+
+Result<std::optional<std::vector<std::string>>> Log::kept(const Run& run,
+                                                          const std::string& name) const {
+  Statement find = db_->prepare("SELECT texts FROM kept WHERE run = ? AND name = ?");
+  find.bind(run.id).bind(name);
+  if (!find.step()) {
+    Status s = db_->status(find);
+    if (!s.ok()) return s.error();
+    return std::optional<std::vector<std::string>>();
+  }
+  const nlohmann::json json = nlohmann::json::parse(find.text(), nullptr, false);
+  std::vector<std::string> out;
+  bool good = json.is_array();
+  for (std::size_t k = 0; good && k < json.size(); ++k) {
+    good = json[k].is_string();
+    if (good) out.push_back(json[k].get<std::string>());
+  }
+  if (!good) {
+    return Error{"log.damaged", "what run " + run.id + " keeps as " + name + " doesn't read back",
+                 db_->path(), ""};
+  }
+  return std::optional(std::move(out));
+}
+
+Result<std::vector<std::string>> Log::keep(const Run& run, const std::string& name,
+                                           const std::vector<std::string>& texts) {
+  Statement insert = db_->prepare(
+      "INSERT INTO kept(run, name, texts) VALUES(?, ?, ?) ON CONFLICT(run, name) DO NOTHING");
+  insert.bind(run.id).bind(name).bind(
+      nlohmann::json(texts).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  insert.step();
+  if (Status s = db_->status(insert); !s.ok()) return s.error();
+  Result<std::optional<std::vector<std::string>>> found = kept(run, name);
+  if (!found.ok()) return found.error();
+  return found->value_or(std::vector<std::string>());
 }
 
 Result<Trial> Log::append(const Trial& given) {

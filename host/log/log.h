@@ -105,6 +105,13 @@ class Log {
   /// A run that is never resumed.
   [[nodiscard]] Result<Run> start(const RunSettings& settings);
   [[nodiscard]] Status end(const Run& run);
+  /// What a run keeps under a name: the first list that was given for it, now or earlier. A run
+  /// that is resumed finds the decisions here that it began with.
+  [[nodiscard]] Result<std::vector<std::string>> keep(const Run& run, const std::string& name,
+                                                      const std::vector<std::string>& texts);
+  /// The same; nullopt where nothing was kept.
+  [[nodiscard]] Result<std::optional<std::vector<std::string>>> kept(const Run& run,
+                                                                     const std::string& name) const;
 
   /// Commits the trial, and returns the row as it stands in the file: where (run, kind, index) is
   /// taken already (by another tuner with the same settings) that one wins.

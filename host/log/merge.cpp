@@ -45,6 +45,12 @@ Result<Log::Merged> Log::merge(const std::string& otherPath) {
       "fp_runner, strategy, seed, trials, cache, tool, started, ended FROM other.runs "
       "WHERE id NOT IN (SELECT id FROM main.runs)");
   if (!copied.ok()) return copied.error();
+  if (count(*db_, "SELECT count(*) FROM other.sqlite_master WHERE name = 'kept'") == 1) {
+    copied = db_->execute(
+        "INSERT OR IGNORE INTO main.kept(run, name, texts) SELECT run, name, texts FROM other.kept "
+        "WHERE run IN (SELECT id FROM main.runs)");
+    if (!copied.ok()) return copied.error();
+  }
   std::int64_t before = count(*db_, "SELECT count(*) FROM main.trials");
   std::int64_t theirs = count(*db_, "SELECT count(*) FROM other.trials");
   std::string fields(kTrialFields);

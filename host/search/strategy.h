@@ -28,8 +28,8 @@ struct Problem {
   std::uint64_t seed = 1;
   std::int64_t trials = 1000;  ///< The budget; schedules are laid out over it.
   bool expert = true;          ///< The expert's schedule is the first candidate after the start.
-  /// Schedules of the same kernel elsewhere, tried next as far as they fit, from `plain`; only where
-  /// the search starts there too.
+  /// Schedules of the same kernel elsewhere, tried next as far as they fit, from `plain`; only
+  /// where the search starts there too.
   std::vector<moves::Trace> warm = {};
 };
 

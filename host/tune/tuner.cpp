@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "ir/print.h"
 #include "tune/bench.h"
+#include "tune/elsewhere.h"
 #include "tune/finals.h"
 #include "tune/work.h"
 
@@ -19,6 +20,9 @@ namespace {
 constexpr std::size_t kMostNodes = 5000;
 /// So many of the best are measured again.
 constexpr int kFinalists = 4;
+/// The name under which a run keeps the schedules that it began with.
+constexpr const char* kWarmStart = "warm start";
+
 /// The peak is a measurement too, and the clock may be higher at another moment.
 constexpr double kPeakSlack = 0.8;
 
@@ -83,6 +87,7 @@ log::RunSettings settingsOf(const Request& request, const target::Target& target
     s.strategy += " from trace " + hex(contentHash(moves::toString(request.startTrace)));
   }
   if (!request.expert) s.strategy += " without expert";
+  if (!request.warmStart) s.strategy += " without warm start";
   s.seed = request.seed;
   s.trials = request.budget.trials;
   s.cache = request.coldCache ? "cold" : "warm";
@@ -116,6 +121,7 @@ struct Tuner::State {
     if (hooks.onNote) hooks.onNote(text);
   }
   Status begin();
+  Result<std::vector<moves::Trace>> warmStart();
   Result<std::unique_ptr<Bench>> openBench();
   Status append(std::int64_t index, const search::Candidate& candidate, Outcome& outcome);
   void estimate(std::int64_t index, const TimeSplit& time);
@@ -125,11 +131,6 @@ struct Tuner::State {
 };
 
 Status Tuner::State::begin() {
-  const search::Problem problem{request.plain, request.start,         request.startTrace, &target,
-                                request.seed,  request.budget.trials, request.expert};
-  Result<std::unique_ptr<search::Strategy>> made = search::makeStrategy(request.strategy, problem);
-  if (!made.ok()) return made.error();
-  strategy = std::move(made).value();
   settings = settingsOf(request, target, device);
   Result<log::Run> found = log.resume(settings);
   if (!found.ok()) return found.error();
@@ -145,12 +146,50 @@ Status Tuner::State::begin() {
     known.push_back({std::move(row.program), std::move(row.outcome)});
   }
   recorded = static_cast<std::int64_t>(known.size());
+  search::Problem problem{request.plain, request.start,         request.startTrace, &target,
+                          request.seed,  request.budget.trials, request.expert};
+  Result<std::vector<moves::Trace>> warm = warmStart();
+  if (!warm.ok()) return warm.error();
+  problem.warm = std::move(warm).value();
+  Result<std::unique_ptr<search::Strategy>> made = search::makeStrategy(request.strategy, problem);
+  if (!made.ok()) return made.error();
+  strategy = std::move(made).value();
   if (recorded > 0) {
     note(fmt::format("the log has {} of {} trials of this run already", recorded,
                      request.budget.trials));
   }
   search = std::make_unique<search::Search>(problem, *strategy, std::move(known));
   return {};
+}
+
+/// What the run began with, else what the log has now; a run from before there was this has none.
+Result<std::vector<moves::Trace>> Tuner::State::warmStart() {
+  std::vector<moves::Trace> out;
+  if (!request.warmStart || !request.startTrace.empty()) return out;
+  Result<std::optional<std::vector<std::string>>> texts = log.kept(run, kWarmStart);
+  if (!texts.ok()) return texts.error();
+  if (!texts->has_value()) {
+    std::vector<std::string> chosen;
+    if (recorded == 0) {
+      Result<std::vector<std::string>> found = schedulesElsewhere(log, settings);
+      if (!found.ok()) return found.error();
+      chosen = std::move(found).value();
+    }
+    Result<std::vector<std::string>> kept = log.keep(run, kWarmStart, chosen);
+    if (!kept.ok()) return kept.error();
+    texts = std::optional(std::move(kept).value());
+  }
+  for (const std::string& text : **texts) {
+    // Of another version there may be moves that this one doesn't know: what it means is nothing.
+    if (Result<moves::Trace> trace = moves::parseTrace(text, "warm start"); trace.ok()) {
+      out.push_back(std::move(trace).value());
+    }
+  }
+  if (!out.empty()) {
+    note(fmt::format("{} schedules of {} at other shapes are tried first", out.size(),
+                     request.kernel));
+  }
+  return out;
 }
 
 Result<std::unique_ptr<Bench>> Tuner::State::openBench() {

@@ -28,6 +28,9 @@ struct Request {
   moves::Trace startTrace;  ///< From `plain` to `start`.
   std::string strategy = "annealing";
   bool expert = true;  ///< See search::Problem.
+  /// Schedules that the log has of the same kernel at other shapes are tried first; a run keeps
+  /// those that it began with, however the log grows.
+  bool warmStart = true;
   std::uint64_t seed = 1;
   search::Budget budget;
   bool coldCache = false;

@@ -37,12 +37,11 @@ std::optional<Candidate> Walk::propose(const History& history) {
   int pruned = 0;
   for (int tried = 0; tried < kAttempts; ++tried) {
     std::optional<Position> next;
-    const bool first = !first_.empty();
-    if (first) {
+    if (first_.empty()) {
+      next = attempt(index);
+    } else {
       next = std::move(first_.front());
       first_.pop_front();
-    } else {
-      next = attempt(index);
     }
     if (!next) continue;
     Candidate out = next->toCandidate();
@@ -55,7 +54,7 @@ std::optional<Candidate> Walk::propose(const History& history) {
       pending_.emplace(index, std::move(*next));
       return out;
     }
-    if (const std::optional<double> score = history.score(out.text); score && !first) {
+    if (const std::optional<double> score = history.score(out.text)) {
       revisited(index, *next, *score);
     }
   }

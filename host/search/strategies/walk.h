@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// What strategies that walk over positions have in common: the expert's program and what
-/// the log has of other shapes are proposed first, nothing is proposed twice, what executes far too many operations isn't proposed while there is
-/// something better, and each position comes back with its score.
+/// What strategies that walk over positions have in common: the expert's program and what fits of
+/// other shapes are proposed first, nothing is proposed twice, what executes far too many
+/// operations isn't proposed while there is something better, and each position comes back with its
+/// score.
 #pragma once
 
 #include <cstdint>

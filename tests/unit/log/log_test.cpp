@@ -448,3 +448,29 @@ TEST_CASE("two writers on one log") {
   CHECK(log->query({})->size() == 200);
   CHECK(log->verify().ok());
 }
+
+TEST_CASE("a run keeps what was given first, also in a merged log") {
+  Folder folder;
+  const std::string path = folder / "a.sqlite", all = folder / "all.sqlite";
+  const std::vector<std::string> first = {"split_scope @0 4\n", "", "\"quoted\""};
+  std::string id;
+  {
+    auto log = log::Log::open(path, log::Log::Mode::write);
+    REQUIRE(log.ok());
+    const auto run = log->resume(settings());
+    REQUIRE(run.ok());
+    id = run->id;
+    CHECK_FALSE(log->kept(*run, "warm start")->has_value());
+    CHECK(*log->keep(*run, "warm start", first) == first);
+    CHECK(*log->keep(*run, "warm start", {"later"}) == first);
+    CHECK(log->keep(*run, "nothing", {})->empty());
+    CHECK(log->kept(*run, "nothing")->value().empty());
+  }
+  auto merged = log::Log::open(all, log::Log::Mode::write);
+  REQUIRE(merged.ok());
+  REQUIRE(merged->merge(path).ok());
+  const auto run = merged->resume(settings());
+  REQUIRE(run.ok());
+  CHECK(run->id == id);
+  CHECK(merged->kept(*run, "warm start")->value() == first);
+}
