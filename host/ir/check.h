@@ -32,5 +32,9 @@ namespace dojo::ir {
 /// Rule 2 as far as tmps lose values to others that share their storage: what each move re-proves
 /// on its result. At once without such tmps. Needs rules 1 and 4.
 [[nodiscard]] Status checkSharing(const Accesses& accesses);
+/// The same of one storage if `a` and `b` were in it, asked of a program without concurrent scopes
+/// in which they aren't yet. `undecided`: only the program with them in it can tell.
+[[nodiscard]] Status checkSharing(const Accesses& accesses, BufferId a, BufferId b,
+                                  bool& undecided);
 
 }  // namespace dojo::ir

@@ -76,7 +76,7 @@ class Prover {
   /// `shared` and (`carried`) are from an earlier iteration at that depth.
   [[nodiscard]] Verdict readAfter(const Site& read, const Site& other, int shared, bool carried) {
     const auto relations = carried ? equalThen(shared, {Relation::less}) : equalThen(shared, {});
-    if (meet(accesses_, other, read, relations) == Answer::no) return Verdict::written;
+    if (meetIfShared(accesses_, other, read, relations) == Answer::no) return Verdict::written;
     start(read);
     other_.site = &other;
     std::copy_n(reading_.instance.variables.begin(), shared, other_.variables.begin());
@@ -240,27 +240,41 @@ bool mustBeWritten(const Buffer& buffer) {
   return buffer.role == Role::tmp || buffer.role == Role::out;
 }
 
-/// checkSharing() without a last resort; `undecided` is set where one is needed.
-Status sharing(const Accesses& accesses, Prover& prover, bool& undecided) {
-  const Program& program = accesses.program();
-  std::map<BufferId, std::vector<const Site*>> writes;  // by storage
-  for (const Site& site : accesses.all()) {
-    if (site.touch == Touch::write) {
-      writes[program.storageOf(site.access.buffer)].push_back(&site);
-    }
-  }
-  for (const Site& read : accesses.all()) {
-    if (read.touch != Touch::read) continue;
-    for (const Site* write : writes[program.storageOf(read.access.buffer)]) {
-      if (write->access.buffer == read.access.buffer) continue;
-      const Verdict verdict = prover.readAfter(read, *write);
+/// The reads of one buffer and the writes of the others in the same storage.
+struct Storage {
+  std::vector<const Site*> reads, writes;
+};
+
+/// checkSharing() of one storage without a last resort; `undecided` is set where one is needed.
+Status sharing(const Program& program, const Storage& storage, Prover& prover, bool& undecided) {
+  for (const Site* read : storage.reads) {
+    for (const Site* write : storage.writes) {
+      if (write->access.buffer == read->access.buffer) continue;
+      const Verdict verdict = prover.readAfter(*read, *write);
       undecided = undecided || verdict == Verdict::undecided;
       if (verdict != Verdict::unwritten) continue;
       return errorAt(
-          program, read.path, "check.unwritten-read",
+          program, read->path, "check.unwritten-read",
           fmt::format("{} is read after {} may have been written to its storage",
-                      printAccess(program, read.access), printAccess(program, write->access)));
+                      printAccess(program, read->access), printAccess(program, write->access)));
     }
+  }
+  return {};
+}
+
+void add(Storage& storage, const Site& site) {
+  (site.touch == Touch::read ? storage.reads : storage.writes).push_back(&site);
+}
+
+Status sharing(const Accesses& accesses, Prover& prover, bool& undecided) {
+  const Program& program = accesses.program();
+  if (!program.hasSharing()) return {};
+  std::map<BufferId, Storage> storages;
+  for (const Site& site : accesses.all()) {
+    add(storages[program.storageOf(site.access.buffer)], site);
+  }
+  for (const auto& [id, storage] : storages) {
+    if (Status status = sharing(program, storage, prover, undecided); !status) return status;
   }
   return {};
 }
@@ -268,11 +282,21 @@ Status sharing(const Accesses& accesses, Prover& prover, bool& undecided) {
 }  // namespace
 
 Status checkSharing(const Accesses& accesses) {
-  if (!accesses.program().hasSharing()) return {};
   Prover prover(accesses);
   bool undecided = false;
   if (Status status = sharing(accesses, prover, undecided); !status) return status;
   return undecided ? checkWrittenByMarking(accesses, kMarkedNodes) : Status();
+}
+
+Status checkSharing(const Accesses& accesses, BufferId a, BufferId b, bool& undecided) {
+  const Program& program = accesses.program();
+  Storage storage;
+  for (const Site& site : accesses.all()) {
+    const BufferId id = program.storageOf(site.access.buffer);
+    if (id == program.storageOf(a) || id == program.storageOf(b)) add(storage, site);
+  }
+  Prover prover(accesses);
+  return sharing(program, storage, prover, undecided);
 }
 
 Status checkWritten(const Accesses& accesses) {
@@ -299,9 +323,7 @@ Status checkWritten(const Accesses& accesses) {
                    declarationLine(static_cast<BufferId>(id)), ""};
     }
   }
-  if (program.hasSharing()) {
-    if (Status status = sharing(accesses, prover, undecided); !status) return status;
-  }
+  if (Status status = sharing(accesses, prover, undecided); !status) return status;
   return undecided ? checkWrittenByMarking(accesses, kMarkedNodes) : Status();
 }
 

@@ -135,6 +135,11 @@ Answer meet(const Accesses& accesses, const Site& a, const Site& b,
             const std::vector<Relation>& relations) {
   const Program& program = accesses.program();
   if (program.storageOf(a.access.buffer) != program.storageOf(b.access.buffer)) return Answer::no;
+  return meetIfShared(accesses, a, b, relations);
+}
+
+Answer meetIfShared(const Accesses& accesses, const Site& a, const Site& b,
+                    const std::vector<Relation>& relations) {
   thread_local System system;
   thread_local std::vector<Relation> actual;
   actual = relations;

@@ -52,4 +52,8 @@ void addIndex(System& system, const Program& program, const Instance& instance, 
 [[nodiscard]] bool addSameStorage(System& system, const Program& program, const Instance& a,
                                   const Instance& b, const std::vector<Sum>* indices = nullptr);
 
+/// meet() as though the two buffers shared storage, for programs without private storage.
+[[nodiscard]] Answer meetIfShared(const Accesses& accesses, const Site& a, const Site& b,
+                                  const std::vector<Relation>& relations);
+
 }  // namespace dojo::ir

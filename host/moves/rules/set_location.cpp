@@ -114,9 +114,9 @@ tmp t f32 [~64] @register
     const std::vector<std::int64_t> sizes = ir::storageSizes(program);
     for (std::size_t other = 0; other < sizes.size(); ++other) {
       const ir::Buffer& buffer = program.buffers[other];
-      if (buffer.location != "stack" || buffer.shares >= 0) continue;
-      if (other != static_cast<std::size_t>(id))
-        bytes += sizes[other] * ir::sizeBytes(buffer.dtype);
+      const bool counts = buffer.location == "stack" && buffer.shares < 0;
+      if (!counts || other == static_cast<std::size_t>(id)) continue;
+      bytes += sizes[other] * ir::sizeBytes(buffer.dtype);
     }
     if (bytes <= state.target().stackBytes) return {};
     return refuse("move.location", "the stack would hold " + std::to_string(bytes) +
