@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/** A compiled kernel. `buffers`: the arguments in declared order, then the addressable tmp buffers,
- * each aligned to DOJO_BUFFER_ALIGN. */
+/** A compiled kernel. `buffers`: the arguments in declared order, then the addressable tmp buffers
+ * (one for all that share storage), each aligned to DOJO_BUFFER_ALIGN. */
 typedef void (*dojo_kernel_fn)(void* const* buffers);
 
 #define DOJO_BUFFER_ALIGN 64
