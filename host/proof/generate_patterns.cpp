@@ -59,13 +59,13 @@ class ScaledSum {
 
   std::string text() {
     dtype_ = floatType(random_);
-    narrow_ = dtype_ == "f64" && random_.oneIn(5) ? "f32" : dtype_;
+    narrow_ = dtype_ == "f64" && random_.oneIn(3) ? "f32" : dtype_;
     rows_ = extent(random_);
     terms_ = extent(random_);
     width_ = random_.oneIn(2) ? 1 : extent(random_);
-    factored_ = random_.oneIn(4);
+    factored_ = random_.oneIn(3);
     quotient_ = random_.oneIn(2);
-    flaw_ = random_.oneIn(2) ? random_(1, 10) : 0;
+    flaw_ = random_.oneIn(3) ? 0 : random_(1, 10);
     if (flaw_ == 10) {
       tooLarge();
     } else {
@@ -92,9 +92,10 @@ class ScaledSum {
 
  private:
   void chooseFactor() {
-    switch (random_(0, 4)) {
+    if (flaw_ == 5 && !random_.oneIn(3)) quotient_ = true;
+    switch (flaw_ == 5 && quotient_ ? 0 : random_(0, 4)) {
       case 0:
-        factor_ = random_.oneIn(3) ? "0" : "0.25";
+        factor_ = flaw_ == 5 || random_.oneIn(3) ? "0" : "0.25";
         break;
       case 1:
         page_.declare("in", fmt::format("a {} []", narrow_));
@@ -149,8 +150,9 @@ class ScaledSum {
     }
     if (flaw_ == 4 && factor_ == "a[{0}]") page_.line("a[{0}] = a[{0}] + 1");
   }
-  std::string guard(const std::string& at) const {
-    return flaw_ == 5 ? fmt::format(" if {} in [2, 5)", at) : "";
+  std::string guard(const std::string& at) {
+    const std::int64_t from = random_.oneIn(2) ? 2 : terms_;
+    return flaw_ == 5 ? fmt::format(" if {} in [{}, {})", at, from, from + 3) : "";
   }
   void finish(const std::string& column) {
     if (!factored_) return;
@@ -183,6 +185,11 @@ class ScaledSum {
     page_.open(terms_);
     page_.line("t[{0}, {1}] = " + term("e[{0}, {1}]"));
     if (flaw_ == 9) page_.line("t[{0}, {1}] = t[{0}, {1}] + 1");
+    if (flaw_ == 7 && random_.oneIn(2)) {
+      flaw_ = 0;
+      page_.declare("out", fmt::format("o {} [{}]", dtype_, rows_));
+      page_.line(std::string("o[{0}] = t[{0}, {1}]") + (random_.oneIn(2) ? " + 1" : ""));
+    }
     page_.open(width_);
     page_.line("y[{0}, {2}] += " + product("t[{0}, {1}]", "v[{1}, {2}]") + guard("{1}"));
     beside("{2}", "{1}");
@@ -263,8 +270,8 @@ class Streaming {
     blocks_ = extent(random_);
     size_ = random_.oneIn(2) ? 1 : extent(random_);
     width_ = random_.oneIn(2) ? 0 : extent(random_);
-    flaw_ = random_.oneIn(2) ? random_(1, 18) : 0;
-    if (flaw_ > 16) flaw_ = 8;
+    flaw_ = random_.oneIn(3) ? 0 : random_(1, 18);
+    if (flaw_ > 17) flaw_ = 8;
     const std::int64_t terms = blocks_ * size_;
     page_.declare("in", fmt::format("x {} [{}, {}]", dtype_, rows_, terms));
     page_.declare("out", fmt::format("s {} [{}]", dtype_, rows_));
@@ -316,6 +323,10 @@ class Streaming {
       page_.declare("out", fmt::format("o {} [{}]", dtype_, rows_));
       page_.line("o[{0}] = s[{0}]");
     }
+    if (flaw_ == 17) {
+      page_.declare("out", fmt::format("u {} [{}, {}]", dtype_, rows_, blocks_));
+      page_.line("u[{0}, {1}] = 0");
+    }
     openBlock();
     if (scores_) page_.line(score() + " = x[" + at() + "] * 4");
     page_.line("m[{0}] max= " + score() + (flaw_ == 4 ? " if {1} in [1, 9)" : ""));
@@ -340,6 +351,7 @@ class Streaming {
       }
       page_.line("s[{0}] += g[] * " + value());
     }
+    if (flaw_ == 17) page_.line("u[{0}, {1}] += " + value());
     if (flaw_ == 16) {
       page_.declare("out", fmt::format("o {} [{}]", dtype_, rows_));
       page_.line("o[{0}] = " + value() + (random_.oneIn(2) ? " + 1" : ""));
@@ -382,17 +394,18 @@ class Streaming {
     page_.declare("tmp", fmt::format("d {} [{}, {}]", dtype_, rows_, blocks_ * size_));
     const std::string d = "d[" + at() + "]";
     page_.line(d + " = " + from + " - " + subtracted);
+    if (form == 2 && width_ == 0 && flaw_ < 12) {
+      if (flaw_ == 6) page_.line(d + " = 0.5");
+      page_.line("s[{0}] += exp(" + d + ")" + guard);
+      return;
+    }
     if (flaw_ == 6) page_.line(d + (random_.oneIn(3) ? " = " + d + " * 0.5" : " = 0.5"));
     if (flaw_ == 12) {
       page_.declare("out", fmt::format("u {} [{}]", dtype_, rows_));
       page_.line("u[{0}] = " + d);
     }
     page_.line(value() + " = exp(" + d + ")");
-    if (form == 1) {
-      page_.line("s[{0}] += " + value() + guard);
-    } else {
-      page_.line("s[{0}] += exp(" + d + ")" + guard);
-    }
+    page_.line("s[{0}] += " + value() + guard);
   }
 
   void ends() {
@@ -422,7 +435,7 @@ class Recomputed {
     dtype_ = floatType(random_);
     rows_ = extent(random_);
     terms_ = extent(random_);
-    flaw_ = random_.oneIn(2) ? random_(1, 11) : 0;
+    flaw_ = random_.oneIn(3) ? 0 : random_(1, 11);
     const std::string full = fmt::format("{} [{}, {}]", dtype_, rows_, terms_);
     page_.declare("inout", "x " + full);
     page_.declare("inout", fmt::format("m {} [{}]", dtype_, rows_));

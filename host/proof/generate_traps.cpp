@@ -257,6 +257,29 @@ $S
 | t[{0}] = x[{0}] + 1
 | y[{0}] = t[{0}] * 2
 )",
+    // What iterations that run at once had for themselves, to make a value again from.
+    R"(in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [~$N, $M] @stack
+tmp e $T [$N, $M]
+
+$N
+| $M:parallel
+| | t[{0}, {1}] = x[{0}, {1}] + 1
+| | e[{0}, {1}] = exp(t[{0}, {1}])
+$N
+| $M
+| | y[{0}, {1}] = e[{0}, {1}] * 2
+)",
+    // Sums without a term, which stay 0 whatever the factor.
+    R"(in x $T [$N, $M]
+out y $T [$N]
+
+$N
+| y[{0}] = 0
+| $M
+| | y[{0}] += x[{0}, {1}] / 0 if {0} + {1} in [0, 2)
+)",
     // Runs of siblings that reduce into one accumulator.
     R"(in x $T [$N, $M]
 in z $T [$N, $M]

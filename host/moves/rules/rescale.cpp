@@ -246,6 +246,13 @@ class Planner {
                         "the sum decides a comparison or becomes an integer: its rounding may not "
                         "change",
                         place_));
+      for (const Site* site : accesses_.below(place_)) {
+        DOJO_NEEDS(site->access.buffer != accumulator,
+                   refuse("move.dependence",
+                          "'" + state_.program().buffer(accumulator).name +
+                              "' is used here, while all of it is rescaled",
+                          site->path));
+      }
       Result<SumPlan> plan = planSum(state_, next_, accumulator, sites);
       if (!plan) return plan.error();
       const int height = 1 + static_cast<int>(std::count(plan->region.walked.begin(),
