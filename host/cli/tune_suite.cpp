@@ -206,9 +206,12 @@ int tuneSuite(const TuneArgs& args) {
 
   const Report report{*kernels, outcomes, hz};
   bool good = true, busy = false;
+  int waiting = 0;
   for (std::size_t k = 0; k < outcomes.size(); ++k) {
     const tune::Tuned* one = report.tuned(k);
-    good = good && one != nullptr && one->best > 0;
+    const bool begun = one == nullptr || one->trials > 0;
+    waiting += begun ? 0 : 1;
+    good = good && (!begun || (one != nullptr && one->best > 0));
     busy = busy || (one != nullptr && one->deviceBusy);
     if (one == nullptr) {
       std::fprintf(stderr, "dojo: %s: %s\n", name(k).c_str(),
@@ -228,7 +231,12 @@ int tuneSuite(const TuneArgs& args) {
     report.print();
     std::printf("again: dojo replay ROW --log %s\n", args.log.c_str());
   }
-  if (stop) std::fprintf(stderr, "dojo: stopped; the same command goes on from here\n");
+  if (stop) {
+    std::fprintf(stderr, "dojo: stopped; the same command goes on from here\n");
+  } else if (waiting > 0) {
+    std::fprintf(stderr, "dojo: there was no time for %d of them; the same command begins there\n",
+                 waiting);
+  }
   const int code = good && !stop ? kDone : kFailed;
   if (busy) leaveBusyDevice(code);
   return code;

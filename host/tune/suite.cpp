@@ -19,8 +19,6 @@ constexpr double kTurnsEach = 4;
 constexpr double kShortestTurn = 1, kLongestTurn = 60;
 /// Preparing a turn takes time as well: a turn is so many times longer.
 constexpr double kTurnToPreparing = 3;
-/// The last measurement: inputs and results are prepared anew, and some programs measured.
-constexpr double kFinalToPreparing = 1.3, kFinalSeconds = 2;
 
 class Suite {
  public:
@@ -37,13 +35,18 @@ class Suite {
         shares_(requests.size()) {}
 
   std::vector<SuiteOutcome> run() {
+    for (std::size_t k = 0; k < requests_.size(); ++k) {
+      open(k);
+      // What the log has nothing of comes first.
+      if (tuners_[k] && tuners_[k]->recorded() > 0) shares_.report(k, 0, 0, 0);
+    }
     while (const std::optional<std::size_t> which = shares_.next()) {
       if (stopped() || left() <= 0) break;
       turn(*which);
     }
     std::vector<SuiteOutcome> out;
     for (std::size_t k = 0; k < requests_.size(); ++k) {
-      if (!outcomes_[k] && !tuners_[k]) open(k);
+      if (!outcomes_[k] && !stopped()) replay(k);
       if (!outcomes_[k]) finish(k, stopped() ? search::End::stopped : search::End::seconds);
       out.push_back(std::move(*outcomes_[k]));
     }
@@ -57,16 +60,13 @@ class Suite {
            });
   }
 
-  /// Of the budget, less what the last measurements of the open ones will take; but half of it is
-  /// for searching.
+  /// Of the budget, less what the last measurements of the open ones will take.
   [[nodiscard]] double left() const {
-    double reserve = 0;
+    double out = seconds_ - watch_.seconds();
     for (std::size_t k = 0; k < requests_.size(); ++k) {
-      if (!outcomes_[k] && tuners_[k]) {
-        reserve += kFinalSeconds + kFinalToPreparing * tuners_[k]->preparing();
-      }
+      if (!outcomes_[k]) out -= tuners_[k]->finishing();
     }
-    return seconds_ - watch_.seconds() - std::min(reserve, seconds_ / 2);
+    return out;
   }
 
   [[nodiscard]] double turnSeconds(std::size_t which, bool first) const {
@@ -94,11 +94,15 @@ class Suite {
     }
   }
 
+  /// Takes up what the log has of one that had no turn.
+  void replay(std::size_t which) {
+    Result<search::End> end = tuners_[which]->advance(tuners_[which]->recorded(), 0);
+    if (!end.ok()) fail(which, end.error());
+  }
+
   void turn(std::size_t which) {
-    const bool first = !tuners_[which];
-    if (first) open(which);
-    if (outcomes_[which]) return;
     Tuner& tuner = *tuners_[which];
+    const bool first = tuner.preparing() == 0;
     const Stopwatch watch;
     const search::Progress before = tuner.progress();
     Result<search::End> end =
@@ -108,8 +112,9 @@ class Suite {
       return;
     }
     const search::Progress after = tuner.progress();
-    // What the first turn gains is what the plain program leaves.
-    shares_.report(which, watch.seconds(), first ? after.baseline : before.best, after.best);
+    // What the first turn gains is what the plain program leaves; not where the log had some of it.
+    const bool fresh = first && tuner.recorded() == 0;
+    shares_.report(which, watch.seconds(), fresh ? after.baseline : before.best, after.best);
     if (hooks_.onTurn) hooks_.onTurn(which, after, std::max(0.0, left()));
     if (*end != search::End::seconds) finish(which, *end);
   }

@@ -20,6 +20,9 @@ namespace {
 constexpr std::size_t kMostNodes = 5000;
 /// So many of the best are measured again.
 constexpr int kFinalists = 4;
+/// What measuring the best again takes, beside preparing it.
+constexpr double kFinalSeconds = 1, kFinalToSlowest = 1.5;
+
 /// The name under which a run keeps the schedules that it began with.
 constexpr const char* kWarmStart = "warm start";
 
@@ -105,12 +108,14 @@ struct Tuner::State {
   log::Run run;
   std::unique_ptr<search::Strategy> strategy;
   std::unique_ptr<search::Search> search;
-  std::vector<std::int64_t> rowOf;  ///< Rows of the trials.
-  std::int64_t recorded = 0;        ///< Trials that the log had already.
+  std::vector<search::Recorded> known;  ///< For the search, until it's made.
+  std::vector<std::int64_t> rowOf;      ///< Rows of the trials.
+  std::int64_t recorded = 0;            ///< Trials that the log had already.
   double bestScore = search::kFailed;
   TimeSplit time;      ///< Of all trials.
   double seconds = 0;  ///< Of all slices.
   double preparing = 0;
+  double slowest = 0;  ///< Trial of those measured here.
   bool prepared = false, estimated = false, deviceBusy = false;
 
   State(Request asked, const target::Target& on, transport::Device& at, log::Log& in,
@@ -121,6 +126,7 @@ struct Tuner::State {
     if (hooks.onNote) hooks.onNote(text);
   }
   Status begin();
+  Status makeSearch();
   Result<std::vector<moves::Trace>> warmStart();
   Result<std::unique_ptr<Bench>> openBench();
   Status append(std::int64_t index, const search::Candidate& candidate, Outcome& outcome);
@@ -137,7 +143,6 @@ Status Tuner::State::begin() {
   run = std::move(found).value();
   Result<std::vector<log::Trial>> rows = log.trials(run.id, log::Kind::search);
   if (!rows.ok()) return rows.error();
-  std::vector<search::Recorded> known;
   for (log::Trial& row : *rows) {
     // A gap can't come from one tuner that was killed; what is after it isn't used.
     if (row.index != static_cast<std::int64_t>(known.size())) break;
@@ -146,6 +151,16 @@ Status Tuner::State::begin() {
     known.push_back({std::move(row.program), std::move(row.outcome)});
   }
   recorded = static_cast<std::int64_t>(known.size());
+  if (recorded > 0) {
+    note(fmt::format("the log has {} of {} trials of this run already", recorded,
+                     request.budget.trials));
+  }
+  return {};
+}
+
+/// Makes the search when it's needed first: what others have found by then may help it.
+Status Tuner::State::makeSearch() {
+  if (search) return {};
   search::Problem problem{request.plain, request.start,         request.startTrace, &target,
                           request.seed,  request.budget.trials, request.expert};
   Result<std::vector<moves::Trace>> warm = warmStart();
@@ -154,11 +169,7 @@ Status Tuner::State::begin() {
   Result<std::unique_ptr<search::Strategy>> made = search::makeStrategy(request.strategy, problem);
   if (!made.ok()) return made.error();
   strategy = std::move(made).value();
-  if (recorded > 0) {
-    note(fmt::format("the log has {} of {} trials of this run already", recorded,
-                     request.budget.trials));
-  }
-  search = std::make_unique<search::Search>(problem, *strategy, std::move(known));
+  search = std::make_unique<search::Search>(problem, *strategy, std::exchange(known, {}));
   return {};
 }
 
@@ -252,6 +263,7 @@ Status Tuner::State::append(std::int64_t index, const search::Candidate& candida
   if (!row.ok()) return row.error();
   rowOf.push_back(row->row);
   add(time, outcome.time);
+  slowest = std::max(slowest, trial.wallSeconds - outcome.time.queue);
   outcome = row->outcome;
   bestScore = std::min(bestScore, search::scoreOf(outcome));
   estimate(index, outcome.time);
@@ -324,12 +336,22 @@ Result<std::unique_ptr<Tuner>> Tuner::open(Request request, const target::Target
   return std::unique_ptr<Tuner>(new Tuner(std::move(state)));
 }
 
-search::Progress Tuner::progress() const { return state_->search->progress(); }
+search::Progress Tuner::progress() const {
+  return state_->search ? state_->search->progress() : search::Progress();
+}
+std::int64_t Tuner::recorded() const { return state_->recorded; }
 double Tuner::preparing() const { return state_->preparing; }
+
+double Tuner::finishing() const {
+  const State& s = *state_;
+  // Inputs and results anew, the plain program among those measured, and then some pairs.
+  return s.prepared ? kFinalSeconds + 1.3 * s.preparing + kFinalToSlowest * s.slowest : 0;
+}
 
 Result<search::End> Tuner::advance(std::int64_t trials, double seconds) {
   State& s = *state_;
   Stopwatch watch;
+  if (Status status = s.makeSearch(); !status.ok()) return status.error();
   std::unique_ptr<Bench> bench;
   Idle idle;
   // What the log has needs no device.
@@ -359,6 +381,13 @@ Result<search::End> Tuner::advance(std::int64_t trials, double seconds) {
 Result<Tuned> Tuner::finish(search::End end) {
   State& s = *state_;
   Stopwatch watch;
+  if (end == search::End::stopped && !s.search) {
+    Tuned out;
+    out.end = end;
+    out.run = s.run.id;
+    return out;
+  }
+  if (Status status = s.makeSearch(); !status.ok()) return status.error();
   s.search->settle();
   const search::History& history = s.search->history();
   const search::Progress progress = s.search->progress();

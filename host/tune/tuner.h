@@ -90,8 +90,12 @@ class Tuner {
   /// there in all. Errors: as Bench, Log and Search.
   [[nodiscard]] Result<search::End> advance(std::int64_t trials, double seconds);
   [[nodiscard]] search::Progress progress() const;
+  /// Trials that the log had when this was opened; advancing to them measures nothing.
+  [[nodiscard]] std::int64_t recorded() const;
   /// What drawing inputs and computing results took the last time.
   [[nodiscard]] double preparing() const;
+  /// What finish() may take, in seconds; 0 where nothing was measured here.
+  [[nodiscard]] double finishing() const;
   /// Measures the best again, interleaved, on new inputs: the winner is never slower than the plain
   /// program. Where the log has that of the same programs, it's taken from there. `end`: how the
   /// search ended; after a stop nothing is measured. Nothing is advanced after.
