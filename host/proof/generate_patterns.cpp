@@ -353,8 +353,8 @@ class Streaming {
     }
     if (flaw_ == 17) page_.line("u[{0}, {1}] += " + value());
     if (flaw_ == 16) {
-      page_.declare("out", fmt::format("o {} [{}]", dtype_, rows_));
-      page_.line("o[{0}] = " + value() + (random_.oneIn(2) ? " + 1" : ""));
+      page_.declare("out", fmt::format("o {} [{}, {}]", dtype_, rows_, blocks_ * size_));
+      page_.line("o[" + at() + "] = " + value() + (random_.oneIn(2) ? " + 1" : ""));
     }
     if (width_ > 0) {
       const bool same = random_.oneIn(2);
@@ -401,8 +401,8 @@ class Streaming {
     }
     if (flaw_ == 6) page_.line(d + (random_.oneIn(3) ? " = " + d + " * 0.5" : " = 0.5"));
     if (flaw_ == 12) {
-      page_.declare("out", fmt::format("u {} [{}]", dtype_, rows_));
-      page_.line("u[{0}] = " + d);
+      page_.declare("out", fmt::format("u {} [{}, {}]", dtype_, rows_, blocks_ * size_));
+      page_.line("u[" + at() + "] = " + d);
     }
     page_.line(value() + " = exp(" + d + ")");
     page_.line("s[{0}] += " + value() + guard);

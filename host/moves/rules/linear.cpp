@@ -59,8 +59,9 @@ class Follower {
   Status enter(const ir::Path& path) {
     const ir::Leaf& leaf = state_.visit(path)->node->leaf();
     const ir::Buffer& buffer = state_.program().buffer(leaf.dst.buffer);
-    DOJO_NEEDS(std::find(entered_.begin(), entered_.end(), path) == entered_.end(),
-               refuse("move.dependence", "the value is a factor of this leaf twice", path));
+    if (std::find(entered_.begin(), entered_.end(), path) != entered_.end()) {
+      return refuse("move.dependence", "the value is a factor of this leaf twice", path);
+    }
     entered_.push_back(path);
     const ir::Leaf& start = state_.visit(first_)->node->leaf();
     DOJO_NEEDS(buffer.dtype == state_.program().buffer(start.dst.buffer).dtype,

@@ -151,10 +151,11 @@ Result<PartialPlan> planPartials(const ir::Accesses& accesses, const PartialRequ
                   request.around.back() + request.count};
   for (const Site* site : accesses.of(request.accumulator)) {
     if (!run.contains(site->path)) continue;
-    DOJO_NEEDS(site->reduction,
-               refuse("move.dependence",
-                      "'" + name + "' is more than reduced into here, where its value is partial",
-                      site->path));
+    if (!site->reduction) {
+      return refuse("move.dependence",
+                    "'" + name + "' is more than reduced into here, where its value is partial",
+                    site->path);
+    }
     const Assign here = operatorOf(site->node->leaf().assign);
     DOJO_NEEDS(!assign || *assign == here,
                refuse("move.dependence", "'" + name + "' is reduced into by another operator here",
