@@ -37,9 +37,9 @@ using Trace = std::vector<Move>;
 class State;
 
 /// Applies a move: finds its rule, checks arguments and precondition, rewrites, canonicalizes and
-/// re-proves rule 4 for all mapped scopes and that shared storage loses no value. Errors: "move.unknown" (with the nearest name),
-/// "move.arguments", "move.place", or the rule's refusal ("move.dependence", ...): one sentence
-/// that says what stands in the way and where.
+/// re-proves rule 4 for all mapped scopes and that shared storage loses no value. Errors:
+/// "move.unknown" (with the nearest name), "move.arguments", "move.place", or the rule's refusal
+/// ("move.dependence", ...): one sentence that says what stands in the way and where.
 [[nodiscard]] Result<ir::Program> apply(const ir::Program& program, const target::Target& target,
                                         const Move& move);
 [[nodiscard]] Result<ir::Program> apply(const State& state, const Move& move);

@@ -19,7 +19,8 @@ struct Home {
   const ir::Node* parallel = nullptr;  ///< A copy for each iteration.
   int vectorDepth = -1;
 };
-/// One for each buffer; passed buffers have neither scope. Buffers that share storage have one home.
+/// One for each buffer; passed buffers have neither scope. Buffers that share storage have one
+/// home.
 [[nodiscard]] std::vector<Home> homes(const ir::Program& program);
 
 /// Lanes of one register for a vector scope, set by the widest dtype accessed inside.

@@ -36,7 +36,7 @@ TEST_CASE("inputs repeat for a seed and differ between seeds and buffers") {
   CHECK(a[0] != a[1]);
 }
 
-TEST_CASE("uniform values are in [-1, 1), no two alike") {
+TEST_CASE("uniform values are at most one, no two alike") {
   const Program p = declared("in x f32 [20000]\nin h f16 [2000]\n");
   const auto inputs = makeInputs(p, InputSet::uniform, 1);
   for (const std::size_t argument : {0U, 1U}) {
