@@ -126,7 +126,7 @@ Call callOf(std::uint64_t kernel, std::uint64_t nonce, std::uint32_t samples) {
 
 }  // namespace
 
-TEST_CASE("The board says what it is; items of later versions are skipped") {
+TEST_CASE("The board says what it is, items of later versions are skipped") {
   auto device = boardDevice();
   CHECK(device->hello().port == "board");
   CHECK(device->hello().largestFrame == 192);
@@ -240,7 +240,7 @@ TEST_CASE("The core refuses what is out of bounds") {
   CHECK(Board::get().batches == 1);
 }
 
-TEST_CASE("Calls in a sample are doubled until it lasts; budgets and warm-up are kept") {
+TEST_CASE("Calls in a sample are doubled until it lasts, budgets and warm-up are kept") {
   Board& board = Board::get();
   addKernels();
   std::vector<std::uint32_t> sizes;

@@ -155,6 +155,19 @@ TEST_CASE("every source says its licence, and every header what it is") {
   }
 }
 
+// CMake takes a list of the names: what such a character joins or cuts isn't run.
+TEST_CASE("every case of the tests has a name that can be asked for") {
+  const std::string begin = std::string("TEST_CASE") + "(\"";
+  for (const File& file : files()) {
+    for (const std::string& line : file.lines()) {
+      if (!file.endsWith(".cpp") || !line.starts_with(begin)) continue;
+      INFO(file.name << ": " << line);
+      const std::size_t end = line.find('"', begin.size());
+      CHECK(line.substr(0, end).find_first_of("[];") == std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("files stay short enough to read") {
   for (const File& file : files()) {
     if (!isCode(file)) continue;

@@ -37,7 +37,7 @@ TEST_CASE("kernels: a table, or a line of JSON each") {
   }
 }
 
-TEST_CASE("show: tree, places, LLVM and assembly; shapes and types") {
+TEST_CASE("show: tree, places, LLVM and assembly, shapes and types") {
   const auto tree = runDojo({"show", "matmul", "--shape", "M=4,N=8,K=16", "--dtype", "f64"});
   CHECK(tree.code == 0);
   CHECK(tree.out.find("in a f64 [4, 16]") != std::string::npos);

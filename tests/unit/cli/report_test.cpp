@@ -107,7 +107,7 @@ TEST_CASE("a report of real tunings: curves, roofline, trees, and the row of eac
   }
 }
 
-TEST_CASE("a report of an empty log says so; one that isn't there is an error") {
+TEST_CASE("a report of an empty log says so, one that isn't there is an error") {
   Folder folder;
   const std::string log = folder / "a.sqlite";
   REQUIRE(log::Log::open(log, log::Log::Mode::write).ok());

@@ -43,7 +43,7 @@ std::size_t finals(const std::string& log) {
 
 }  // namespace
 
-TEST_CASE("a suite within its trials, each figure with its row; again nothing is measured") {
+TEST_CASE("a suite within its trials, each figure with its row, again nothing is measured") {
   Folder folder;
   const std::string log = folder / "a.sqlite";
   const Ran ran = runDojo(tuneThree(log, {"--trials", "12"}));
@@ -128,7 +128,7 @@ TEST_CASE("Ctrl-C on a suite shows what there is") {
   CHECK(lines[0]["kernels"][0]["best_cycles"].get<double>() > 0);
 }
 
-TEST_CASE("what a suite can't tune doesn't end the others; wrong words are told at once") {
+TEST_CASE("what a suite can't tune doesn't end the others, wrong words are told at once") {
   Folder folder;
   folder.write("warp.dojo",
                "kernel k\nin x f32 [8]\nout y f32 [8]\n\n8:warp\n| y[{0}] = x[{0}] * 2\n");

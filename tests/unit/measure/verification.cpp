@@ -91,7 +91,7 @@ TEST_CASE("poison is never a right output") {
   CHECK(found.error().message.find("y[2] is -nan") == 0);
 }
 
-TEST_CASE("sets that prove nothing are not used; long sums have the exact ones") {
+TEST_CASE("sets that prove nothing are not used, long sums have the exact ones") {
   const std::string text = R"(kernel dot
 param N = 100000
 in x f32 [N]

@@ -195,7 +195,7 @@ TEST_CASE("an outcome that can't be logged ends the search") {
   CHECK(end.error().code == "log.full");
 }
 
-TEST_CASE("failures and what was cut never win; all failing is survived") {
+TEST_CASE("failures and what was cut never win, all failing is survived") {
   for (const std::string& name : allStrategies()) {
     Setup setup(name);
     setup.evaluator.twist = [](std::size_t index, Outcome& outcome) {

@@ -100,7 +100,7 @@ TEST_CASE("what can't be held is refused with both numbers, before anything is d
   CHECK(bench.error().code == "load.size");
 }
 
-TEST_CASE("execute gives what the interpreter gives; the peak is plausible") {
+TEST_CASE("execute gives what the interpreter gives, the peak is plausible") {
   Machine machine;
   const ir::Program plain = program("* 3");
   const std::vector<ir::Tensor> inputs = ir::makeInputs(plain, ir::InputSet::uniform, 1);

@@ -35,7 +35,7 @@ TEST_CASE("every tuning has its first turn, in order, then time goes where it br
   CHECK(turns[2] >= 3);
 }
 
-TEST_CASE("what is done has no further turn; what failed has no rate") {
+TEST_CASE("what is done has no further turn, what failed has no rate") {
   Shares shares(2);
   shares.report(0, 1, 0, 0);
   CHECK(*shares.next() == 1);
