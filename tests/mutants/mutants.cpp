@@ -199,7 +199,7 @@ bool nothingWrong(const ir::Program& program, const target::Target& target,
 /// Adds what the moves make of one program; of the refusals of a rule at a program only a few.
 void count(const ir::Program& program, const target::Target& target, const Options& options,
            proof::Random& random, std::map<std::string, Refusals>& table) {
-  constexpr int kMostTried = 3;
+  constexpr int kMostTried = 2;
   const moves::State state(program, target);
   for (const moves::Rule* rule : moves::catalogue()) {
     const std::string name(rule->info().name);
