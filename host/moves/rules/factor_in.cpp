@@ -33,7 +33,7 @@ out y f32 []
 y[] = 0
 64
 | y[] += x[{0}]
-y[] = y[] * a[]
+y[] = a[] * y[]
 )",
         "factor_in @1.0",
         R"(kernel k

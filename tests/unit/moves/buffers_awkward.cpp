@@ -147,6 +147,20 @@ z[1] = 1
 | 4
 | | y[{0} + {1}*4] = r[] / s
 | z[1] *= r[]
+)",
+    R"(kernel exponentials
+in x f32 [8]
+out s f32 []
+tmp m f32 []
+tmp e f32 [8]
+
+m[] = -inf
+s[] = 0
+8
+| m[] max= x[{0}]
+8
+| e[{0}] = x[{0}] - m[]
+| s[] += exp(e[{0}])
 )"};
 
 bool isOurs(const moves::Move& move) {
@@ -154,12 +168,17 @@ bool isOurs(const moves::Move& move) {
   return group == "buffers" || group == "computation";
 }
 
-/// A move at a random place, each rule as likely as another; those of other groups less often.
-std::optional<moves::Move> chooseMove(const moves::State& state, std::mt19937_64& random) {
+/// A move at a random place, each rule as likely as another; those of other groups less often, and
+/// first of all one of ours that hasn't been played.
+std::optional<moves::Move> chooseMove(const moves::State& state, std::mt19937_64& random,
+                                      const std::set<std::string>& played) {
   const auto& nodes = state.nodes();
   const auto offered = moves::applicableAt(state, nodes[random() % nodes.size()].path);
   std::set<std::string> names;
-  for (const moves::Move& move : offered) names.insert(move.name);
+  for (const moves::Move& move : offered) {
+    if (isOurs(move) && played.count(move.name) == 0) return move;
+    names.insert(move.name);
+  }
   if (names.empty()) return std::nullopt;
   const std::string& name = *std::next(names.begin(), static_cast<int>(random() % names.size()));
   std::vector<moves::Move> chosen;
@@ -179,7 +198,7 @@ void playChain(const ir::Program& start, std::mt19937_64& random, std::set<std::
   std::vector<moves::Trace> ways;
   for (int step = 0; step < 40 && ir::nodeCount(program) < 50; ++step) {
     const moves::State state(program, target);
-    const auto move = chooseMove(state, random);
+    const auto move = chooseMove(state, random, played);
     if (!move) continue;
     auto next = moves::apply(state, *move);
     INFO("BEFORE\n" << ir::print(program) << "MOVE " << moves::toString(*move));
