@@ -12,7 +12,8 @@ namespace {
 using ir::Access;
 using ir::Path;
 
-/// Bytes of an operand's panel that are still near when the next rows use it.
+/// Bytes of an operand's panel that are still near when the next rows use it; from there on lines
+/// far apart fall on one another, and the panel is packed.
 constexpr std::int64_t kPanelBytes = 128 << 10;
 constexpr std::int64_t kTile = 256;
 constexpr std::size_t kMostCalls = 6;
@@ -188,8 +189,9 @@ std::vector<moves::Move> blockCalls(const ir::Program& program, const Path& plac
           nestCycles(rowExtent, r, vectorExtent, v, bytes > kNearBytes) *
           (1 + (rowExtent % r != 0 ? 0.03 : 0) + (extent(vector) % (v * lanes) != 0 ? 0.03 : 0)) *
           (1 + 0.002 * static_cast<double>(r + 2 * v));
-      const bool tiled = bytes > kPanelBytes && innermost == steps && steps > kTile && r > 1;
-      const std::int64_t order = (packs || tiled) && r > 1 ? 2 : r > 1 ? 1 : 0;
+      const bool apart = bytes >= kPanelBytes && r > 1;
+      const bool tiled = bytes > 4 * kPanelBytes && innermost == steps && steps > kTile && r > 1;
+      const std::int64_t order = (packs || apart) && r > 1 ? 2 : r > 1 ? 1 : 0;
       const std::int64_t unroll = innermost <= kMostUnrolled ? innermost : 1;
       moves::Move call{"register_block", {place, r, v, static_cast<std::int64_t>(chosen), order}};
       call.args.emplace_back(tiled ? kTile : std::int64_t{0});

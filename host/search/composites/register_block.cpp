@@ -177,7 +177,7 @@ class RegisterBlock final : public Composite {
     }
     LoopNest nest(script, root, loops);
     std::int64_t width = vectors * lanes;
-    if (vectors == 1) width = std::min(width, nest.extent(vector));
+    if (width - lanes < nest.extent(vector)) width = std::min(width, nest.extent(vector));
     // What the block doesn't divide is blocked as well as it goes.
     if (const std::int64_t rest = nest.extent(vector) % width; rest != 0) {
       if (!nest.peelTo(vector, width)) return false;

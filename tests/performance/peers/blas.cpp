@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenBLAS, and what is made of its calls and plain loops.
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 
 #include <cblas.h>
+#include <omp.h>
 
 #include "performance/peers/peers.h"
 
@@ -21,7 +21,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const float* a, const 
 }  // namespace
 
 void useOneThread() {
-  setenv("OMP_NUM_THREADS", "1", 1);
+  omp_set_num_threads(1);
   openblas_set_num_threads(1);
 }
 
