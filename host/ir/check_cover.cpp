@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 namespace dojo::ir {
 
@@ -34,6 +35,17 @@ void tidy(Sum& sum) {
     if (term.coef != 0) sum.terms[out++] = term;
   }
   sum.terms.resize(out);
+}
+
+/// sum >= 0 for integers, with coefficients that have no divisor in common.
+void tighten(Sum& sum) {
+  tidy(sum);
+  std::int64_t divisor = 0;
+  for (const System::Coef& term : sum.terms) divisor = std::gcd(divisor, term.coef);
+  if (divisor < 2) return;
+  for (System::Coef& term : sum.terms) term.coef /= divisor;
+  const bool below = sum.constant % divisor < 0;
+  sum.constant = sum.constant / divisor - (below ? 1 : 0);
 }
 
 void substitute(Sum& sum, int variable, const Sum& value) {
@@ -338,8 +350,9 @@ class Solver {
     isZero(rest);
   }
 
-  /// Removes the placeholders that no equation has settled.
+  /// Removes the placeholders that no equation has settled, those with small coefficients first.
   void eliminate() {
+    std::vector<int> left;
     for (std::size_t k = 0; k < range_.size(); ++k) {
       const int variable = placeholder(k);
       if (!range_[k] || !isNeeded(variable)) continue;
@@ -349,9 +362,22 @@ class Solver {
       Sum& below = inequalities_.emplace_back();
       below.add(variable, -1);
       below.constant = range_[k]->second;
-      eliminateOne(variable);
-      if (out_.kind == Cover::Kind::unknown) return;
+      left.push_back(variable);
     }
+    while (!left.empty() && out_.kind != Cover::Kind::unknown) {
+      for (Sum& sum : inequalities_) tighten(sum);
+      const auto next = std::min_element(
+          left.begin(), left.end(), [&](int a, int b) { return largestCoef(a) < largestCoef(b); });
+      const int variable = *next;
+      left.erase(next);
+      eliminateOne(variable);
+    }
+  }
+
+  [[nodiscard]] std::int64_t largestCoef(int variable) const {
+    std::int64_t out = 0;
+    for (const Sum& sum : inequalities_) out = std::max(out, std::abs(coefOf(sum, variable)));
+    return out;
   }
 
   /// Every lower bound is at most every upper bound; exact where one of the two has coefficient 1.
