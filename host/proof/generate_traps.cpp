@@ -280,6 +280,43 @@ $N
 | $M
 | | y[{0}] += x[{0}, {1}] / 0 if {0} + {1} in [0, 2)
 )",
+    R"(in x $T [$N, $M]
+out y $T [$N]
+out z $T [$N, $M]
+tmp t $T [~$N, $M] @stack
+
+$N
+| y[{0}] = 0
+| $M:vector
+| | t[{0}, {1}] = x[{0}, {1}] * 2
+| | z[{0}, {1}] = exp(t[{0}, {1}])
+$N
+| $M
+| | y[{0}] += z[{0}, {1}]
+)",
+    // Elements that are written again by an earlier leaf, which may run later.
+    R"(in x $T [$N]
+out y $T [$N]
+tmp e $T [$N]
+
+$N
+| e[{0} - 1] = 3 if {0} in [1, $N)
+| e[{0}] = exp(x[{0}])
+$N
+| y[{0}] = e[{0}] * 2
+)",
+    // Elements that have no value, between those that are summed up.
+    R"(in x $T [$M, $N]
+out y $T [$N*2]
+
+$N
+| y[{0}*2] = 0
+$M
+| $N
+| | y[{1}*2] += x[{0}, {1}]
+$N
+| y[{0}*2 + 1] = 1
+)",
     // Runs of siblings that reduce into one accumulator.
     R"(in x $T [$N, $M]
 in z $T [$N, $M]

@@ -164,9 +164,10 @@ Result<PartialPlan> planPartials(const ir::Accesses& accesses, const PartialRequ
     const auto i = static_cast<std::size_t>(site->path[request.around.size() - 1] - run.first);
     if (!within(site->path, scopes[i])) continue;
     reduces[i] = true;
-    DOJO_NEEDS(!usesVariable(site->access, depthOf(request.scope)),
-               refuse("move.shape", "'" + name + "' is indexed by the scope's variable already",
-                      site->path));
+    if (usesVariable(site->access, depthOf(request.scope))) {
+      return refuse("move.shape", "'" + name + "' is indexed by the scope's variable already",
+                    site->path);
+    }
     updates.push_back(site);
     if (site->touch == ir::Touch::read) reads.push_back(site);
   }
