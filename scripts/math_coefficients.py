@@ -57,7 +57,7 @@ def tanh_small(z):  # (tanh(x) / x - 1) / x^2 with z = x^2
 erf_split = mpf("0.9375")
 tanh_split = mpf("0.5625")
 tables = []
-for suffix, terms in (("F32", (6, 4, 0, 7, 10, 4, 5)), ("F64", (11, 8, 7, 12, 27, 6, 12))):
+for suffix, terms in (("F32", (6, 4, 0, 7, 15, 4, 5)), ("F64", (11, 8, 7, 12, 27, 6, 12))):
     e, l, l2, small, large, top, tanhs = terms
     tables.append((f"kExp{suffix}", "(e^r - 1 - r) / r^2 for |r| <= ln(2)/2",
                    fit(stable(exp_tail, mpf(1) / 2, 2), [-half_ln2, half_ln2], e)))
@@ -71,9 +71,14 @@ for suffix, terms in (("F32", (6, 4, 0, 7, 10, 4, 5)), ("F64", (11, 8, 7, 12, 27
                        fit(stable(log_tail2, mpf(2) / 5, 4), [0, z_max], l2)))
     tables.append((f"kErfSmall{suffix}", "erf(x) / x - 1 in x^2 for |x| < kErfSplit",
                    fit(stable(erf_small, 2 / sqrt(mp.pi) - 1, 2), [0, erf_split**2], small)))
-    tables.append((f"kErfLarge{suffix}",
-                   f"-log(erfc(x)) in x - kErfSplit, kErfSplit <= x <= {top}",
-                   fit(erf_large, [0, top - erf_split], large)))
+    if suffix == "F32":
+        middle = mpf("2.46875")  # of kErfSplit and top
+        tables.append((f"kErfLarge{suffix}", f"erfc(x) in x - kErfMiddleF32, kErfSplit <= x <= {top}",
+                       fit(lambda t: erfc(middle + t), [erf_split - middle, top - middle], large)))
+    else:
+        tables.append((f"kErfLarge{suffix}",
+                       f"-log(erfc(x)) in x - kErfSplit, kErfSplit <= x <= {top}",
+                       fit(erf_large, [0, top - erf_split], large)))
     tables.append((f"kTanhSmall{suffix}", "(tanh(x) / x - 1) / x^2 in x^2 for |x| < kTanhSplit",
                    fit(stable(tanh_small, -mpf(1) / 3, 3), [0, tanh_split**2], tanhs)))
 
@@ -90,6 +95,7 @@ lines = [
     f"constexpr double kErfSplit = {mp.nstr(erf_split, 8)};",
     f"constexpr double kTanhSplit = {mp.nstr(tanh_split, 8)};",
     "constexpr double kErfTopF32 = 4;",
+    "constexpr double kErfMiddleF32 = 2.46875;",
     "constexpr double kErfTopF64 = 6;",
     "",
 ]

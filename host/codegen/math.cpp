@@ -113,13 +113,18 @@ class Emitter {
     Value* z = b_.CreateFMul(x, x);
     Value* inner = muladd(
         x, wide_ ? polynomial(tables::kErfSmallF64, z) : polynomial(tables::kErfSmallF32, z), x);
-    const double top = wide_ ? tables::kErfTopF64 : tables::kErfTopF32;
-    Value* t = b_.CreateFSub(clampAbove(size, top), real(tables::kErfSplit));
-    Value* power =
-        wide_ ? polynomial(tables::kErfLargeF64, t) : polynomial(tables::kErfLargeF32, t);
-    Value* outer = copySign(b_.CreateFSub(real(1), exp(b_.CreateFNeg(power))), x);
+    Value* outer = copySign(b_.CreateFSub(real(1), erfcAboveSplit(size)), x);
     Value* isInner = b_.CreateFCmpOLT(size, real(tables::kErfSplit));
     return keepNaN(x, b_.CreateSelect(isInner, inner, outer));
+  }
+
+  /// 1 - erf(x) where that is small; absolute errors count.
+  Value* erfcAboveSplit(Value* x) {
+    const double top = wide_ ? tables::kErfTopF64 : tables::kErfTopF32;
+    const double from = wide_ ? tables::kErfSplit : tables::kErfMiddleF32;
+    Value* t = b_.CreateFSub(clampAbove(x, top), real(from));
+    if (!wide_) return polynomial(tables::kErfLargeF32, t);
+    return exp(b_.CreateFNeg(polynomial(tables::kErfLargeF64, t)));
   }
 
   Value* rsqrt(Value* x) {

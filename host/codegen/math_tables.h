@@ -10,6 +10,7 @@ namespace dojo::codegen::tables {
 constexpr double kErfSplit = 0.9375;
 constexpr double kTanhSplit = 0.5625;
 constexpr double kErfTopF32 = 4;
+constexpr double kErfMiddleF32 = 2.46875;
 constexpr double kErfTopF64 = 6;
 
 /// (e^r - 1 - r) / r^2 for |r| <= ln(2)/2; interpolation error 1.4e-9.
@@ -42,12 +43,13 @@ constexpr std::array<double, 7> kErfSmallF32 = {
     0.000082858265486911716036,
 };
 
-/// -log(erfc(x)) in x - kErfSplit, kErfSplit <= x <= 4; interpolation error 1.2e-8.
-constexpr std::array<double, 10> kErfLargeF32 = {
-    1.6879531141878621012,      2.534076896366320295,       0.83506561551338065067,
-    0.044187767658247910961,    -0.010759670181048545084,   0.0021985902473901411824,
-    -0.00034747601925878533526, 0.000038044489996245981754, -2.4054882201668290436e-6,
-    5.7270434330535781353e-8,
+/// erfc(x) in x - kErfMiddleF32, kErfSplit <= x <= 4; interpolation error 1.4e-8.
+constexpr std::array<double, 15> kErfLargeF32 = {
+    0.00048060470875860532639,  -0.0025440510680672817905,   0.0062809579018793438902,
+    -0.0094915227308174091819,  0.0096198101631256669113,    -0.0066425502840484376589,
+    0.0029090975029884389103,   -0.00048938816188407974575,  -0.00033376853867372852948,
+    0.00029772235446285765675,  -0.000077206791314691156877, -0.000024763239525427647554,
+    0.000016973588799756375815, 4.9305274523814940306e-8,    -1.0449720685523951345e-6,
 };
 
 /// (tanh(x) / x - 1) / x^2 in x^2 for |x| < kTanhSplit; interpolation error 1.6e-8.
