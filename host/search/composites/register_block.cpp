@@ -324,6 +324,11 @@ class RegisterBlock final : public Composite {
                    std::int64_t most) {
     if (!script.apply("cache_read", {place, buffer, std::string("heap")})) return false;
     alignLanes(script, place);
+    Script attempt = script;
+    if (turn()->expand(attempt, child(place, 0), {1})) {
+      script = attempt;
+      return true;
+    }
     const Path copy = innermostScope(script.program(), child(place, 0));
     if (freeExtent(script.program(), copy) <= most) script.apply("vectorize", {copy});
     return true;
