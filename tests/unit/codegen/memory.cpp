@@ -36,6 +36,25 @@ out d f64 [10, 10]
 )");
 }
 
+TEST_CASE("lanes that lie a few elements apart, up to the last element, under guards") {
+  for (const char* type : {"f32", "f64", "f16", "i8", "i32"}) {
+    for (const int apart : {2, 3, 4, 5}) {
+      agrees(fmt::format(R"(kernel apart
+in  x {0} [5, {1}]
+out y {0} [5, 20]
+inout z {0} [5, 20]
+
+5
+| 20:vector
+| | y[{{0}}, {{1}}] = x[{{0}}, {2}*{{1}} + {{0}}]
+| 20:vector
+| | z[{{0}}, {{1}}] = x[{{0}}, {2}*{{1}} + {{0}} - 3] if {2}*{{1}} + {{0}} - 3 in [0, {1}) and {{1}} in [1, 19)
+)",
+                         type, apart * 19 + 5, apart));
+    }
+  }
+}
+
 TEST_CASE("loops that count down through memory") {
   agrees(R"(kernel backwards
 in  x f32 [7, 11]

@@ -104,6 +104,39 @@ y[] = 0
 )");
 }
 
+TEST_CASE("turn takes a tile through registers") {
+  const target::Target target = test::someTarget();
+  const ir::Program transpose = ir::parse(R"(kernel transpose
+in x f32 [32, 50]
+out y f32 [50, 32]
+
+50
+| 32
+| | y[{0}, {1}] = x[{1}, {0}]
+)")
+                                    ->program;
+  auto made = expand(stateOf(transpose, target), "turn @0 1");
+  REQUIRE((made ? "" : made.error().text()) == std::string());
+  CHECK(ir::print(made->state->program()) == R"(kernel transpose
+in x f32 [32, 50]
+out y f32 [50, 32]
+tmp t0 f32 [16, 16] @register
+
+3
+| 2
+| | 16:unroll
+| | | 16:vector
+| | | | t0[{2}, {3}] = x[{1}*16 + {2}, {0}*16 + {3}]
+| | 16:unroll
+| | | 16:vector
+| | | | y[{0}*16 + {2}, {1}*16 + {3}] = t0[{3}, {2}]
+2
+| 32
+| | y[{0} + 48, {1}] = x[{1}, {0} + 48]
+)");
+  CHECK_FALSE(expand(stateOf(transpose, target), "turn @0 4").ok());
+}
+
 TEST_CASE("a refused composite says why and leaves nothing") {
   const target::Target target = test::someTarget();
   const search::StatePtr state = stateOf(test::matmul(), target);

@@ -89,6 +89,17 @@ TEST_CASE("the expert blocks contractions, and leaves nothing scalar that can be
   CHECK(has(planned(kernels::load("softmax")->program, target), "fuse"));
 }
 
+TEST_CASE("the expert turns tiles round, and sums up rows of any length in registers") {
+  const target::Target target = oneHart();
+  CHECK(has(planned(kernels::load("transpose")->program, target), "turn"));
+  const ir::Program rows = planned(kernels::load("spmv")->program, target).state()->program();
+  const bool kept = std::any_of(rows.buffers.begin(), rows.buffers.end(), [](const ir::Buffer& b) {
+    return b.location == "register" && b.rank() == 0;
+  });
+  INFO(ir::print(rows));
+  CHECK(kept);
+}
+
 TEST_CASE("names mean nothing to the expert, nor does the order of dims") {
   const target::Target target = oneHart();
   const ir::Program plain = program(
