@@ -654,7 +654,7 @@ void shareStorage(ir::Program& program, Random& random) {
 ir::Program randomProgram(Random& random) {
   while (true) {
     const auto parsed = ir::parse(random.oneIn(3)   ? patternText(random)
-                                  : random.oneIn(3) ? trapText(random)
+                                  : random.oneIn(2) ? trapText(random)
                                                     : Author(random).text());
     if (!parsed || leafExecutions(parsed->program.body, 1) > kMostLeafExecutions) continue;
     if (!ir::check(parsed->program)) continue;

@@ -139,7 +139,7 @@ std::optional<std::vector<Affine>> matching(const ir::Program& program, const Si
   };
   for (std::size_t depth = at(fixed); depth < write.enclosing.size(); ++depth) {
     const ir::Node& node = *write.enclosing[depth];
-    if (!DOJO_CLAUSE(node.scope().extent.isConstant())) return std::nullopt;
+    if (!node.scope().extent.isConstant()) return std::nullopt;
     if (!DOJO_CLAUSE(holds(*values[depth], 0, node.scope().extent.count))) return std::nullopt;
     if (!DOJO_CLAUSE(guardHolds(node.guard))) return std::nullopt;
   }

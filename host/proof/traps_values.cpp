@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Traps about where values come from and who still needs them.
+#include "proof/traps.h"
+
+namespace dojo::proof {
+
+const std::vector<std::string>& trapsOfValues() {
+  static const std::vector<std::string> traps = {
+      // Values that are written over in part: under a guard, ...
+      R"(in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [$N, $M] @$P
+
+$N
+| $M
+| | t[{0}, {1}] = 1
+| $M
+| | t[{0}, {1}] = x[{0}, {1}] if {1} in [1, $M)
+| $M
+| | y[{0}, {1}] = t[{0}, {1}] * 2
+)",
+      R"(in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [$M]
+
+$N
+| $M
+| | t[{1}] = 1
+| $M if {0} in [1, $N)
+| | t[{1}] = x[{0}, {1}]
+| $M
+| | y[{0}, {1}] = t[{1}] * 2
+)",
+      // ... on a diagonal, ...
+      R"(in x $T [$N, $N]
+out y $T [$N, $N]
+tmp t $T [$N, $N] @$P
+
+$N
+| $N
+| | t[{0}, {1}] = 3
+$N
+| t[{0}, {0}] = x[{0}, {0}]
+$N
+| $N
+| | y[{0}, {1}] = t[{0}, {1}] + x[{0}, {1}]
+)",
+      R"(in x $T [$M, $N, $N]
+out y $T [$M, $N, $N]
+tmp t $T [$N, $N]
+
+$M
+| $N
+| | $N
+| | | t[{1}, {2}] = 3
+| $N
+| | t[{1}, {1}] = x[{0}, {1}, {1}]
+| $N
+| | $N
+| | | y[{0}, {1}, {2}] = t[{1}, {2}] + x[{0}, {1}, {2}]
+)",
+      // ... in steps, ...
+      R"(in x $T [$M, $N]
+out y $T [$M, $N]
+tmp t $T [$N*2]
+
+$N
+| t[{0}*2] = 2
+$M
+| $N
+| | y[{0}, {1}] = t[{1}*2] + x[{0}, {1}]
+)",
+      R"(in x $T [$M, $N]
+out y $T [$M, $N*2]
+tmp t $T [$N*2]
+
+$M
+| $N*2
+| | t[{1}] = 1
+| $N
+| | t[{1}*2] = x[{0}, {1}]
+| $N*2
+| | y[{0}, {1}] = t[{1}] * 2
+)",
+      // ... or in rows that data decides.
+      R"(in row i32 [$N + 1] monotone in [0, $M]
+in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [$M]
+
+$N
+| $M
+| | t[{1}] = 1
+| row[{0}]..row[{0} + 1]
+| | t[{1}] = x[{0}, {1}]
+| $M
+| | y[{0}, {1}] = t[{1}] * 2
+)",
+      R"(in row i32 [$N + 1] monotone in [0, $M]
+in x $T [$N, $M]
+in s $T [$N]
+inout y $T [$N, $M]
+
+$N
+| row[{0}]..row[{0} + 1]
+| | y[{0}, {1}] = x[{0}, {1}] / s[{0}]
+)",
+      // Two operators on one accumulator, together or in turn.
+      R"(in x $T [$N, $M]
+in z $T [$N, $M]
+out s $T [$N]
+
+$N
+| s[{0}] = 1
+| $M
+| | s[{0}] $A x[{0}, {1}]
+| | s[{0}] $B z[{0}, {1}]
+)",
+      R"(in x $T [$N, $M]
+in z $T [$N]
+inout s $T [$N]
+
+$N
+| $M
+| | s[{0}] $A x[{0}, {1}]
+| s[{0}] $B z[{0}]
+$N
+| s[{0}] $A z[{0}]
+)",
+      R"(in x $T [$N]
+in z $T [$N]
+inout s $T []
+
+$N
+| s[] $A x[{0}]
+$N
+| s[] $B z[{0}]
+)",
+      // An accumulator that begins anew while it is summed up, or is read.
+      R"(in x $T [$N, $M]
+out y $T [$N]
+tmp s $T [] @$P
+
+$N
+| s[] = x[{0}, 0]
+| $M
+| | s[] $A x[{0}, {1}]
+| y[{0}] = s[]
+)",
+      R"(in x $T [$N, $M]
+out y $T [$N, $M]
+tmp s $T []
+
+s[] = 0
+$N
+| $M
+| | s[] += x[{0}, {1}]
+| | y[{0}, {1}] = s[]
+)",
+      // Two sums into one buffer, one along the loop.
+      R"(in x $T [$N, $M]
+in z $T [$N, $M]
+inout s $T [$M]
+
+$N
+| $M
+| | s[0] += x[{0}, {1}]
+| | s[{1}] += z[{0}, {1}]
+)",
+      // Sums of which only some elements begin.
+      R"(in x $T [$N, $M]
+out y $T [$N]
+tmp s $T [$N*2]
+
+$N
+| s[{0}*2] = 0
+$N
+| $M
+| | s[{0}*2] += x[{0}, {1}]
+$N
+| y[{0}] = s[{0}*2]
+)",
+      R"(in x $T [$N, $M]
+out y $T [$N]
+tmp s $T [$N]
+
+$N if 1 in [0, 2)
+| s[{0}] = 0 if {0} in [0, $S)
+$N
+| $M
+| | s[{0}] += x[{0}, {1}] if {0} in [0, $S)
+$N
+| y[{0}] = x[{0}, 0]
+$S
+| y[{0}] = s[{0}]
+)",
+      // A result that is scratch before.
+      R"(in x $T [$N]
+out y $T [$N]
+out z $T [$N]
+out w $T [$N]
+
+$N
+| y[{0}] = x[{0}] * 2
+| z[{0}] = y[{0}] + 1
+$N
+| y[{0}] = x[{0}] + 3
+| w[{0}] = y[{0}] * 5
+)",
+      R"(in x $T [$N]
+out y $T []
+out z $T [$N]
+
+$N
+| y[] = x[{0}] * 2
+| z[{0}] = y[] + 1
+)",
+      // A value of one iteration that later ones use.
+      R"(in x $T [$N]
+out y $T [$N]
+tmp t $T [] @$P
+
+$N
+| t[] = x[{0}] if {0} in [0, 1)
+| y[{0}] = t[] + x[{0}]
+)",
+      R"(in x $T [$N]
+out y $T [$N]
+tmp t $T [~$N] @$P
+
+$N
+| t[{0}] = x[{0}] if {0} in [0, 1)
+| y[{0}] = t[{0}] + x[{0}]
+)",
+      R"(in x $T [$N, $M]
+out y $T [$N]
+tmp t $T [~$M] @$P
+
+$N
+| $M
+| | t[$M - 1 - {1}] = x[{0}, {1}]
+| y[{0}] = t[0]
+)",
+      // Indices that use a part of a dim without storage.
+      R"(in x $T [$S]
+out y $T [$S]
+tmp t $T [~$N] @$P
+
+$S
+| t[{0}] = x[{0}] + 1
+| y[{0}] = t[{0}] * 2
+)",
+      // What iterations that run at once had for themselves, to make a value again from.
+      R"(in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [~$N, $M] @stack
+tmp e $T [$N, $M]
+
+$N
+| $M:parallel
+| | t[{0}, {1}] = x[{0}, {1}] + 1
+| | e[{0}, {1}] = exp(t[{0}, {1}])
+$N
+| $M
+| | y[{0}, {1}] = e[{0}, {1}] * 2
+)",
+      // Sums without a term, which stay 0 whatever the factor.
+      R"(in x $T [$N, $M]
+out y $T [$N]
+
+$N
+| y[{0}] = 0
+| $M
+| | y[{0}] += x[{0}, {1}] / 0 if {0} + {1} in [0, 2)
+)",
+      R"(in x $T [$N, $M]
+out y $T [$N]
+out z $T [$N, $M]
+tmp t $T [~$N, $M] @stack
+
+$N
+| y[{0}] = 0
+| $M:vector
+| | t[{0}, {1}] = x[{0}, {1}] * 2
+| | z[{0}, {1}] = exp(t[{0}, {1}])
+$N
+| $M
+| | y[{0}] += z[{0}, {1}]
+)",
+      // Elements that are written again by an earlier leaf, which may run later.
+      R"(in x $T [$N]
+out y $T [$N]
+tmp e $T [$N]
+
+$N
+| e[{0} - 1] = 3 if {0} in [1, $N)
+| e[{0}] = exp(x[{0}])
+$N
+| y[{0}] = e[{0}] * 2
+)",
+      // Elements that have no value, between those that are summed up.
+      R"(in x $T [$M, $N]
+out y $T [$N*2]
+
+$N
+| y[{0}*2] = 0
+$M
+| $N
+| | y[{1}*2] += x[{0}, {1}]
+$N
+| y[{0}*2 + 1] = 1
+)",
+      // Runs of siblings that reduce into one accumulator.
+      R"(in x $T [$N, $M]
+in z $T [$N, $M]
+out s $T [$N]
+
+$N
+| s[{0}] = 0
+| $M
+| | s[{0}] += x[{0}, {1}]
+| $S
+| | s[{0}] += z[{0}, {1}]
+| s[{0}] = s[{0}] * 2
+)",
+      R"(in x $T [$N, $M]
+in z $T [$N, $M]
+out s $T [$N]
+out w $T [$N]
+
+$N
+| s[{0}] = 1
+| $M
+| | s[{0}] $A x[{0}, {1}]
+| $M
+| | s[{0}] $A z[{0}, {1}]
+| | w[{0}] = s[{0}]
+)",
+      R"(in x $T [$N, $M]
+in z $T [$N, $M]
+out s $T [$N]
+
+$N
+| s[{0}] = 1
+| $M
+| | s[{0}] $A x[{0}, {1}]
+| $M
+| | s[{0}] $B z[{0}, {1}]
+)",
+      // ... written again in the order against the copy's, ...
+      R"(in x $T [$N, $M]
+out y $T [$N]
+tmp t $T [~$M] @$P
+
+$N
+| 2
+| | $M
+| | | t[$M - 1 - {2}] = x[{0}, {2}] + 1
+| y[{0}] = t[0]
+)",
+      // ... in rows that data decides, over values of before the loop.
+      R"(in row i32 [$N + 1] monotone in [0, $M]
+in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [$M]
+
+$M
+| t[{0}] = 1
+$N
+| row[{0}]..row[{0} + 1]
+| | t[{1}] = x[{0}, {1}]
+| $M
+| | y[{0}, {1}] = t[{1}] * 2
+)",
+      R"(in row i32 [$N + 1] monotone in [0, $M]
+in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [$M] @$P
+
+$M
+| t[{0}] = x[0, {0}]
+$N
+| $M
+| | y[{0}, {1}] = t[{1}] + 1
+| row[{0}]..row[{0} + 1]
+| | t[{1}] = x[{0}, {1}] * 2
+| $M
+| | y[{0}, {1}] += t[{1}]
+)",
+  };
+  return traps;
+}
+
+}  // namespace dojo::proof
