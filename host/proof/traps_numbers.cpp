@@ -292,6 +292,24 @@ $N
 | | p[{0}, {1}] += x[{0}, {1}]
 | | y[{0}] += p[{0}, {1}]
 )",
+      // The neighbour of a product, and two loops that nearly are one.
+      R"(in x $T [$N]
+in z $T [$N]
+out y $T [$N]
+tmp p $T [2] @$P
+
+$N
+| p[1] = x[{0}] + 3
+| p[0] = x[{0}] * z[{0}]
+| y[{0}] = p[1] + z[{0}]
+)",
+      R"(in x $T [$N*$M]
+inout y $T [$N*$M]
+
+$N
+| $M if {0} in [1, $N)
+| | y[{0}*$M + {1}] = x[{0}*$M + {1}] * 2
+)",
   };
   return traps;
 }

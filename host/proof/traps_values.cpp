@@ -387,6 +387,30 @@ $N
 | $M
 | | y[{0}, {1}] += t[{1}]
 )",
+      // Values of what each lane has to itself, and values made twice.
+      R"(in x $T [$N]
+out y $T [$N]
+tmp r $T [] @register
+tmp t $T [$N]
+
+$N:vector
+| r[] = x[{0}] + 1
+| t[{0}] = r[] * 2
+$N
+| y[{0}] = t[{0}]
+)",
+      R"(in x $T [$N]
+in z $T [$N]
+out y $T [$N]
+tmp t $T [$N] @$P
+
+$N
+| t[{0}] = x[{0}] * 2
+$N
+| t[{0}] = z[{0}] + 1 if {0} in [1, $N)
+$N
+| y[{0}] = t[{0}]
+)",
   };
   return traps;
 }
