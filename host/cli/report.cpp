@@ -30,8 +30,8 @@ int run(const Options& options) {
   if (Status s = writeFile(options.out, page); !s.ok()) return fail(s.error());
   std::size_t kernels = 0;
   for (const ReportDevice& device : *devices) kernels += device.kernels.size();
-  std::fprintf(stderr, "%s: %zu kernels on %zu devices\n", options.out.c_str(), kernels,
-               devices->size());
+  std::fprintf(stderr, "%s: %zu kernel%s on %zu device%s\n", options.out.c_str(), kernels,
+               kernels == 1 ? "" : "s", devices->size(), devices->size() == 1 ? "" : "s");
   return kDone;
 }
 
