@@ -16,6 +16,7 @@
 ///
 /// Prints a row for each move; exit code 1 where more than a tenth of what is good was refused.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -90,11 +91,12 @@ pid_t start(Child& child, const Options& options) {
   return pid;
 }
 
-/// The verdict of a process that ended.
+/// The verdict of a process that ended; empty where the property test didn't fail. One that ran out
+/// of time or couldn't work has shown nothing.
 std::string verdictOf(const Child& child, int status) {
   if (WIFSIGNALED(status)) {
     close(child.output);
-    return WTERMSIG(status) == SIGALRM ? "never ends" : "crash";
+    return WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGKILL ? "" : "crash";
   }
   std::string out;
   char buffer[512];
@@ -102,7 +104,7 @@ std::string verdictOf(const Child& child, int status) {
     out.append(buffer, static_cast<std::size_t>(n));
   }
   close(child.output);
-  return WEXITSTATUS(status) == 0 ? out : "crash";
+  return WEXITSTATUS(status) == 0 ? out : "";
 }
 
 /// The clauses that moves of random programs reach, without those that share a line.
@@ -128,21 +130,46 @@ std::vector<Child> clausesReached(const Options& options) {
   return out;
 }
 
+[[noreturn]] void usage() {
+  std::fputs(
+      "usage: mutants [--moves N] [--seed S] [--every K] [--only TEXT] [--refusals PROGRAMS]\n",
+      stderr);
+  std::exit(2);
+}
+
 Options parse(int argc, char** argv) {
   Options out;
-  for (int i = 1; i + 1 < argc; i += 2) {
+  for (int i = 1; i < argc; i += 2) {
     const std::string key = argv[i];
-    if (key == "--moves") out.moves = std::atoll(argv[i + 1]);
-    if (key == "--seed") out.seed = static_cast<std::uint64_t>(std::atoll(argv[i + 1]));
-    if (key == "--every") out.every = std::max<std::int64_t>(1, std::atoll(argv[i + 1]));
-    if (key == "--only") out.only = argv[i + 1];
-    if (key == "--refusals") out.refusals = std::atoll(argv[i + 1]);
+    if (i + 1 == argc) usage();
+    const char* value = argv[i + 1];
+    if (key == "--only") {
+      out.only = value;
+      continue;
+    }
+    const std::int64_t number = std::atoll(value);
+    if (number < 1) usage();
+    if (key == "--moves") {
+      out.moves = number;
+    } else if (key == "--seed") {
+      out.seed = static_cast<std::uint64_t>(number);
+    } else if (key == "--every") {
+      out.every = number;
+    } else if (key == "--refusals") {
+      out.refusals = number;
+    } else {
+      usage();
+    }
   }
   return out;
 }
 
 int dropEach(const Options& options) {
   std::vector<Child> clauses = clausesReached(options);
+  if (clauses.empty()) {
+    fmt::print(stderr, "no clause has '{}' in its place\n", options.only);
+    return 2;
+  }
   const auto jobs = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   std::map<pid_t, Child*> running;
   std::size_t next = 0;
@@ -278,6 +305,10 @@ int countRefusals(const Options& options) {
       program = *moves::apply(program, target, random.of(all));
     }
     count(program, target, options, random, table);
+  }
+  if (table.empty()) {
+    fmt::print(stderr, "no move has '{}' in its name\n", options.only);
+    return 2;
   }
   fmt::print("{:<18} {:>9} {:>9} {:>12} {:>8}\n", "MOVE", "ACCEPTED", "REFUSED", "TOO CAREFUL",
              "SHARE");

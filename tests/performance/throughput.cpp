@@ -87,7 +87,11 @@ Json tryKernel(transport::Device& device, const target::Target& target, const Su
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool json = argc > 1 && std::string_view(argv[1]) == "--json";
+  const bool json = argc == 2 && std::string_view(argv[1]) == "--json";
+  if (argc > 1 && !json) {
+    fmt::print(stderr, "usage: throughput [--json]\n");
+    return 2;
+  }
   target::Target target = must(target::load("host"));
   target.harts = 1;
   std::erase(target.mappings, "parallel");

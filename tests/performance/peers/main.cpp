@@ -311,6 +311,11 @@ Options parse(int argc, char** argv) {
     } else if (argument == "--rounds" && i + 1 < argc) {
       out.rounds = std::max(1, std::atoi(argv[++i]));
     } else {
+      if (argument.starts_with("--")) {
+        fmt::print(stderr, "usage: peers [--json] [--log FILE] [--rounds N] [KERNEL ...]\n");
+        std::exit(2);
+      }
+      must(kernels::load(argument));  // or says which name is near
       out.kernels.push_back(argument);
     }
   }
