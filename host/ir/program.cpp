@@ -309,12 +309,6 @@ std::vector<BufferId> Program::sharing(BufferId id) const {
   return out;
 }
 
-std::int64_t Program::storageElements(BufferId id) const {
-  std::int64_t most = 0;
-  for (const BufferId each : sharing(id)) most = std::max(most, buffer(each).storageElements());
-  return most;
-}
-
 DType commonType(DType a, DType b) {
   if (convertsExactly(a, b)) return b;
   if (convertsExactly(b, a)) return a;

@@ -342,8 +342,6 @@ struct Program {
   }
   /// All buffers in the storage of `id`, in declared order.
   [[nodiscard]] std::vector<BufferId> sharing(BufferId id) const;
-  /// Elements of the storage of `id`: as many as the largest of those that share it takes.
-  [[nodiscard]] std::int64_t storageElements(BufferId id) const;
 };
 
 /// The smallest type that holds every value of both; `a` where there is none.
