@@ -40,6 +40,7 @@ enum dojo_kind {
   DOJO_ABORT = 0x08,
   DOJO_RESET = 0x09,
   DOJO_ACK = 0x0a,
+  DOJO_CHANGES = 0x0b, /* only in a list */
   /* device to host */
   DOJO_INFO = 0x41,
   DOJO_OK = 0x42,
@@ -50,6 +51,8 @@ enum dojo_kind {
   DOJO_DONE = 0x47,
   DOJO_FAULT = 0x48,
   DOJO_REFUSED = 0x49,
+  DOJO_CHANGED = 0x4a,
+  DOJO_END = 0x4b,
 };
 
 /* HELLO: magic u32, version u16, session u32. Executed whatever its sequence number, which it sets,
@@ -188,6 +191,7 @@ enum dojo_refusal {
   DOJO_REFUSED_HARTS = 4,    /* more than there are */
   DOJO_REFUSED_COUNTERS = 5, /* asks for one that isn't there */
   DOJO_REFUSED_CALL = 6,     /* sets, samples or calls out of range */
+  DOJO_REFUSED_LIST = 7,     /* its magic word, version, size or crc is wrong */
 };
 enum { DOJO_REFUSED_BYTES = 2 };
 
@@ -195,6 +199,47 @@ enum { DOJO_REFUSED_BYTES = 2 };
  * command with this sequence number has arrived; `resend`: send again what comes after.
  * ABORT: nonce u64; ends the CALL of that nonce after the present batch; not answered either. */
 enum { DOJO_ACK_NEXT = 0, DOJO_ACK_RESEND = 2, DOJO_ACK_BYTES = 3, DOJO_ABORT_BYTES = 8 };
+
+/* MAILBOX: at the origin of the target's memory with role "mailbox", 8-byte aligned, also the ELF
+ * symbol dojo_mailbox. The header, then two rings of bytes that carry the frames of the serial
+ * link. Offsets count from the header; sizes are powers of two and at least 64. A position counts
+ * all bytes that were ever written to or read from its ring, mod 2^32; byte n lies at n mod size.
+ * The device fills the header in and writes the magic word last. */
+#define DOJO_MAILBOX_MAGIC 0x424d4a44u /* "DJMB" */
+#define DOJO_MAILBOX_VERSION 1u
+enum {
+  DOJO_MAILBOX_AT_MAGIC = 0,          /* u32 */
+  DOJO_MAILBOX_AT_VERSION = 4,        /* u16 */
+  DOJO_MAILBOX_AT_HEADER = 6,         /* u16: bytes of this header */
+  DOJO_MAILBOX_COMMANDS = 8,          /* u32: offset of the ring of commands, host to device */
+  DOJO_MAILBOX_COMMANDS_SIZE = 12,    /* u32 */
+  DOJO_MAILBOX_RECORDS = 16,          /* u32: offset of the ring of records, device to host */
+  DOJO_MAILBOX_RECORDS_SIZE = 20,     /* u32 */
+  DOJO_MAILBOX_COMMANDS_WRITTEN = 32, /* u32: the host's */
+  DOJO_MAILBOX_RECORDS_READ = 36,     /* u32: the host's */
+  DOJO_MAILBOX_COMMANDS_READ = 48,    /* u32: the device's */
+  DOJO_MAILBOX_RECORDS_WRITTEN = 52,  /* u32: the device's */
+  DOJO_MAILBOX_BYTES = 64,
+  DOJO_MAILBOX_LEAST_RING = 64,
+};
+
+/* LIST of a batch image: lies where the mailbox would. The header, then entries: bytes u32 (of head
+ * and body), head, body, zeros up to a multiple of 4. */
+#define DOJO_LIST_MAGIC 0x534c4a44u /* "DJLS" */
+#define DOJO_LIST_VERSION 1u
+enum {
+  DOJO_LIST_AT_MAGIC = 0,   /* u32 */
+  DOJO_LIST_AT_VERSION = 4, /* u16 */
+  DOJO_LIST_COPIES = 6,     /* u16: how often each record is printed; at least 1 */
+  DOJO_LIST_SIZE = 8,       /* u32: bytes of all entries */
+  DOJO_LIST_CRC = 12,       /* u32: of all entries */
+  DOJO_LIST_BYTES = 16,
+};
+/* CHANGES: nothing. CHANGED: address u64, bytes (at most 64). END: entries executed u32. */
+enum { DOJO_CHANGED_BYTES = 8, DOJO_CHANGED_MOST = 64, DOJO_END_BYTES = 4 };
+/** A record: this, then head, body and crc in hexadecimal, then the other. */
+#define DOJO_RECORD_OPEN "{dojo:"
+#define DOJO_RECORD_CLOSE "}\n"
 
 #ifdef __cplusplus
 }
