@@ -29,6 +29,8 @@ _Noreturn void dojo_die(const char* what, const char* reason);
 /* memory.c */
 void dojo_memory_init(void);
 void dojo_memory_items(void);
+/** Makes what was written into the code region visible to instruction fetch on this core. */
+void dojo_memory_sync(void);
 extern uintptr_t dojo_code_base;
 
 /* stack.c: stacks for foreign code, between guard pages, a canary above. */

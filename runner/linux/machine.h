@@ -43,9 +43,31 @@ uint64_t dojo_machine_chain(void);
 uint32_t dojo_machine_chain_cycles(void);
 void dojo_machine_evict(uintptr_t address, size_t bytes);
 void dojo_machine_pause(void);
-/** Writes the instruction set as probed; returns `into`. */
+/** Once, before kernels run: the counter is chosen, the instruction set probed. */
+void dojo_machine_init(void);
+/** Writes the instruction set as probed; returns `into`. Only before kernels run. */
 const char* dojo_machine_isa(char* into, size_t most);
 const char* dojo_machine_counter(void); /* name of the tick counter */
+
+/** 0 where `attempt(argument)` returns, 1 where it raises a signal. Only before kernels run. */
+int dojo_fails(void (*attempt)(uintptr_t argument), uintptr_t argument);
+
+/** For machines whose best counter may be out of our reach: from the best to one that is always
+ * there. ticks.c chooses the first that can be read and counts; it implements dojo_machine_ticks()
+ * and dojo_machine_counter() then. */
+struct dojo_tick_source {
+  const char* name;
+  uint64_t (*read)(void);
+};
+extern const struct dojo_tick_source dojo_tick_sources[];
+void dojo_ticks_choose(void);
+/** The one chosen; call.S calls it. */
+extern uint64_t (*dojo_ticks)(void);
+uint64_t dojo_ticks_clock(void); /* nanoseconds of CLOCK_MONOTONIC */
+
+/** Evicts all data caches without an instruction for it: reads more than they hold. */
+void dojo_sweep_init(void);
+void dojo_sweep(void);
 
 /** The program counter in a signal context, and making it continue in dojo_machine_escape. */
 uintptr_t dojo_machine_pc(const void* context);

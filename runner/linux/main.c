@@ -122,10 +122,10 @@ static void service(const char* name, uintptr_t address) {
   dojo_item(DOJO_ITEM_SERVICE, head, sizeof head, name, (uint16_t)strlen(name));
 }
 
+static char isa[512];
+
 void dojo_port_items(void) {
-  char isa[512];
   dojo_item(DOJO_ITEM_PORT, "linux", 5, NULL, 0);
-  dojo_machine_isa(isa, sizeof isa);
   dojo_item(DOJO_ITEM_ISA, isa, (uint16_t)strlen(isa), NULL, 0);
   dojo_memory_items();
   dojo_counters_items();
@@ -138,6 +138,7 @@ void dojo_port_items(void) {
 }
 
 void dojo_port_sync(void) {
+  dojo_memory_sync();
   syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
 }
 
@@ -190,6 +191,8 @@ int main(int argc, char** argv) {
   boot = (uint32_t)now.tv_nsec ^ (uint32_t)getpid() << 12;
   dl_iterate_phdr(find_image, NULL);
   (void)syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0);
+  dojo_machine_init();
+  dojo_machine_isa(isa, sizeof isa);
   dojo_memory_init();
   dojo_kernel_init();
   /* Whatever else runs on the core would be measured too; without the right to it, as we are. */

@@ -17,7 +17,7 @@
 #if UINTPTR_MAX > 0xffffffffu
 #define DATA_BASE ((uintptr_t)0x100000000)
 #else
-#define DATA_BASE ((uintptr_t)0x40000000)
+#define DATA_BASE ((uintptr_t)0x60000000)
 #endif
 
 uintptr_t dojo_code_base = CODE_BASE;
@@ -50,12 +50,36 @@ void dojo_memory_init(void) {
   map(&regions[1], PROT_READ | PROT_WRITE);
 }
 
+/* Of the code region, since the last sync. What the host writes into a shared file isn't seen here.
+ */
+static uintptr_t written_low, written_high;
+
+static void note_write(uintptr_t address, uintptr_t size) {
+  if (written_low == written_high) {
+    written_low = address;
+    written_high = address + size;
+  }
+  if (address < written_low) written_low = address;
+  if (address + size > written_high) written_high = address + size;
+}
+
+void dojo_memory_sync(void) {
+  if (dojo_options.memory_fd >= 0) {
+    written_low = regions[0].base;
+    written_high = regions[0].base + (uintptr_t)regions[0].size;
+  }
+  __builtin___clear_cache((char*)written_low, (char*)written_high);
+  written_low = written_high = 0;
+}
+
 int dojo_port_allows(uintptr_t address, uintptr_t size, uint32_t flags) {
   for (int i = 0; i < 2; ++i) {
     const struct region* region = &regions[i];
     if (address >= region->base && address - region->base <= region->size &&
         size <= region->size - (address - region->base)) {
-      return (region->flags & flags) == flags;
+      if ((region->flags & flags) != flags) return 0;
+      if (region == regions && (flags & DOJO_REGION_WRITE) != 0) note_write(address, size);
+      return 1;
     }
   }
   return 0;

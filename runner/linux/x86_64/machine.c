@@ -9,6 +9,8 @@
 
 _Static_assert(offsetof(struct dojo_guard, active) == 56, "call.S knows the layout");
 
+void dojo_machine_init(void) { __builtin_cpu_init(); }
+
 void dojo_machine_settle(void) {
   __asm__ volatile("fninit");
   _mm_setcsr(0x1f80);
@@ -31,7 +33,6 @@ const char* dojo_machine_counter(void) { return "tsc"; }
 
 const char* dojo_machine_isa(char* into, size_t most) {
   size_t used = (size_t)snprintf(into, most, "x86-64");
-  __builtin_cpu_init();
 #define FEATURE(text)                                                \
   if (__builtin_cpu_supports(text) && used < most) {                 \
     used += (size_t)snprintf(into + used, most - used, " %s", text); \

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Runners of other machines, each built by a CMake of its own.
+file(GLOB_RECURSE runner_sources CONFIGURE_DEPENDS
+     "${CMAKE_CURRENT_SOURCE_DIR}/core/*" "${CMAKE_CURRENT_SOURCE_DIR}/protocol/*.h"
+     "${CMAKE_CURRENT_SOURCE_DIR}/linux/*" "${CMAKE_CURRENT_SOURCE_DIR}/ports/*"
+     "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt")
+
+set(dojo_images "")
+# dojo_cross(IMAGE TOOLCHAIN COMPILER [option...]): the runner IMAGE, where COMPILER is installed.
+function(dojo_cross image toolchain compiler)
+  find_program(DOJO_FOUND_${compiler} ${compiler})
+  if(NOT DOJO_FOUND_${compiler})
+    message(STATUS "${image} is not built: there is no ${compiler}")
+    return()
+  endif()
+  set(build "${CMAKE_BINARY_DIR}/runner/${image}")
+  set(output "${CMAKE_BINARY_DIR}/bin/${image}")
+  set(toolchain "${CMAKE_SOURCE_DIR}/toolchains/${toolchain}.cmake")
+  add_custom_command(OUTPUT "${output}"
+    COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_SOURCE_DIR}" -B "${build}" -G "${CMAKE_GENERATOR}"
+            --log-level=NOTICE "-DCMAKE_TOOLCHAIN_FILE=${toolchain}" -DCMAKE_BUILD_TYPE=None
+            "-DCMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}"
+            "-DDOJO_BIN=${CMAKE_BINARY_DIR}/bin" "-DDOJO_IMAGE=${image}" ${ARGN}
+    COMMAND "${CMAKE_COMMAND}" --build "${build}" -- --quiet
+    DEPENDS ${runner_sources} "${toolchain}"
+    COMMENT "Building ${image}" VERBATIM)
+  add_custom_target(${image} ALL DEPENDS "${output}")
+  set(dojo_images "${dojo_images};${image}" PARENT_SCOPE)
+endfunction()
+
+dojo_cross(dojo-runner-linux-riscv64 riscv64-linux riscv64-linux-gnu-gcc)
+dojo_cross(dojo-runner-linux-aarch64 aarch64-linux aarch64-linux-gnu-gcc)
+dojo_cross(dojo-runner-linux-armv7 armv7-linux arm-linux-gnueabihf-gcc)
