@@ -115,6 +115,8 @@ struct Buffer {
   /// Empty where the caller's array is the row-major one with these dims.
   std::vector<std::int64_t> packing;
   std::optional<ValueRange> values;
+  /// `finite`: an argument of floats whose elements are promised to be neither infinite nor NaN.
+  bool finite = false;
   /// Of a tmp that has no array of its own, `shares a`: the tmp in whose array it lies, the first
   /// declared of all that do. Each begins at its start, and what is written as one of them takes
   /// away what another held there. -1: none.

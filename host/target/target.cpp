@@ -18,6 +18,14 @@ bool Target::offersLocation(const std::string& location) const {
 
 namespace {
 
+#if defined(__x86_64__)
+constexpr const char* kHostArch = "x86_64";
+#elif defined(__aarch64__)
+constexpr const char* kHostArch = "aarch64";
+#else
+constexpr const char* kHostArch = "";
+#endif
+
 /// What "native" stands for: facts of the machine that runs this program.
 struct Native {
   int vectorBits = 128;
@@ -46,7 +54,7 @@ Memory readMemory(Reader& in) {
   out.length = static_cast<std::uint64_t>(in.number("length", 0, 0));
   out.access = in.text("access", "rwx");
   out.cached = in.flag("cached", true);
-  out.roles = in.texts("roles", {"code", "data", "stack", "mailbox", "scratchpad"});
+  out.roles = in.texts("roles", {"runner", "code", "data", "stack", "mailbox", "scratchpad"});
   out.banks = static_cast<int>(in.number("banks", 0, 0));
   out.bankWidth = static_cast<int>(in.number("bank_width", 0, 0));
   in.finish();
@@ -78,15 +86,56 @@ Counter readCounter(Reader& in) {
   return out;
 }
 
-Runner readRunner(Reader in) {
+Peripheral readPeripheral(Reader in, const std::vector<std::string>& kinds) {
+  Peripheral out;
+  out.kind = in.oneOf("kind", kinds);
+  out.address = static_cast<std::uint64_t>(in.number("address", 0, 0));
+  out.hz = in.real("hz", 0);
+  out.stride = static_cast<int>(in.number("stride", 1, 1));
+  in.finish();
+  return out;
+}
+
+Remedy readRemedy(Reader in) {
+  Remedy out;
+  out.command = in.requiredText("command");
+  out.seconds = in.real("seconds", 10);
+  in.finish();
+  return out;
+}
+
+Runner readRunner(Reader in, const std::string& target, const std::string& triple) {
   Runner out;
   out.port = in.requiredText("port");
+  const std::string arch = triple.substr(0, triple.find('-'));
+  std::string image = "dojo-runner-" + target + ".elf";
+  if (out.port == "linux") image = "dojo-runner-linux" + (arch == kHostArch ? "" : "-" + arch);
+  out.image = in.text("image", image);
   out.transport = in.oneOf("transport",
                            {"command", "serial", "socket", "verilator", "openocd", "gdb", "batch"});
   out.command = in.text("command", "");
+  out.device = in.text("device", "");
+  out.baud = static_cast<int>(in.number("baud", 115200, 1));
+  out.address = in.text("address", "");
+  out.resetLine = in.oneOf("reset_line", {"", "dtr", "rts"});
+  if (in.has("reset")) out.reset = readRemedy(in.object("reset"));
+  if (in.has("power_cycle")) out.powerCycle = readRemedy(in.object("power_cycle"));
   out.helloSeconds = in.real("hello_seconds", 5);
+  out.answerSeconds = in.real("answer_seconds", 5);
   out.callSeconds = in.real("call_seconds", 10);
+  if (in.has("console")) {
+    out.console =
+        readPeripheral(in.object("console"), {"ns16550", "sifive", "pl011", "cmsdk", "mailbox"});
+  }
+  if (in.has("timer")) {
+    out.timer = readPeripheral(in.object("timer"), {"clint", "systick", "generic"});
+  }
+  out.frameBytes = static_cast<int>(in.number("frame_bytes", 2048, 256));
+  out.window = static_cast<int>(in.number("window", 8, 2));
   in.finish();
+  if (out.window > 128 || (out.window & (out.window - 1)) != 0) {
+    in.fail("window", "a power of two from 2 to 128");
+  }
   return out;
 }
 
@@ -130,7 +179,7 @@ Target readTarget(Reader in) {
     peak.finish();
   }
   if (in.has("runner")) {
-    out.runner = readRunner(in.object("runner"));
+    out.runner = readRunner(in.object("runner"), out.name, out.triple);
   } else {
     in.fail("runner", "an object that says how the runner is reached");
   }

@@ -18,7 +18,9 @@ struct Memory {
   std::uint64_t length = 0;  ///< Bytes; 0: what the runner reports.
   std::string access = "rwx";
   bool cached = true;
-  std::vector<std::string> roles;  ///< code, data, stack, mailbox, scratchpad
+  /// What may lie there: runner (its code, constants and variables), code and data (of kernels),
+  /// stack, mailbox, scratchpad.
+  std::vector<std::string> roles;
   int banks = 0;
   int bankWidth = 0;
 };
@@ -40,12 +42,44 @@ struct Counter {
   std::string event = "cycles";
 };
 
+/// A device's register block that the firmware drives: its console or its timer.
+struct Peripheral {
+  std::string kind;           ///< "ns16550", "sifive", "pl011", "cmsdk"; "clint", "systick", ...
+  std::uint64_t address = 0;  ///< Of its first register.
+  double hz = 0;              ///< Its input clock (console) or its ticks a second (timer).
+  int stride = 1;             ///< Bytes from one register to the next.
+  bool operator==(const Peripheral&) const = default;
+};
+
+/// A command that brings a dead device back, and how long it may take.
+struct Remedy {
+  std::string command;  ///< Empty: there is none.
+  double seconds = 10;
+};
+
 struct Runner {
-  std::string port;         ///< "linux"
-  std::string transport;    ///< "command"
-  std::string command;      ///< command template of the transport; {runner} is the built runner
-  double helloSeconds = 5;  ///< time limit of reaching the device
-  double callSeconds = 10;  ///< time limit of one CALL
+  std::string port;  ///< Folder of runner/ports, or "linux".
+  /// File name of the built firmware. Read: "dojo-runner-linux" (with "-ARCH" of another machine)
+  /// or "dojo-runner-TARGET.elf" where the file names none.
+  std::string image;
+  std::string transport;  ///< "command", "serial", "socket", "gdb", "openocd", "batch"
+  /// Command template: of the process whose standard streams are the link (command), or that is
+  /// started before the transport connects (an emulator, a debug server; empty: it runs already).
+  /// {runner} is the built runner, {dir} a folder of this run for sockets and images.
+  std::string command;
+  std::string device;        ///< serial: the line ("/dev/ttyUSB0"; "{dir}/line" of an emulator)
+  int baud = 115200;         ///< serial, and what the firmware sets its UART to
+  std::string address;       ///< socket, gdb, openocd: "HOST:PORT" or "unix:PATH"
+  std::string resetLine;     ///< serial: "", "dtr" or "rts", pulsed to reset the board
+  Remedy reset;              ///< The board's own reset command, tried first.
+  Remedy powerCycle;         ///< Tried when no reset helped.
+  double helloSeconds = 5;   ///< time limit of reaching the device
+  double answerSeconds = 5;  ///< time limit of an answer
+  double callSeconds = 10;   ///< time limit of one CALL
+  Peripheral console;        ///< What the firmware talks through; kind empty: none or a mailbox.
+  Peripheral timer;          ///< What stops a kernel that doesn't return; kind empty: nothing.
+  int frameBytes = 2048;     ///< Largest frame that the firmware accepts.
+  int window = 8;            ///< Samples that it keeps, a power of two.
 };
 
 struct Target {

@@ -89,8 +89,7 @@ Failure failureOf(const Error& error, Stage fallback) {
 
 Result<std::unique_ptr<transport::Device>> reach(const target::Target& target,
                                                  const std::string& runnerPath) {
-  Result<std::unique_ptr<transport::Transport>> transport =
-      transport::make(target.runner, runnerPath);
+  Result<std::unique_ptr<transport::Transport>> transport = transport::make(target, runnerPath);
   if (!transport.ok()) return transport.error();
   transport::LinkOptions link;
   link.helloSeconds = target.runner.helloSeconds;
