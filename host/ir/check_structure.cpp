@@ -63,6 +63,10 @@ class StructureCheck {
     }
     if (buffer.packed && !buffer.isArgument()) return "is packed but no argument";
     if (!packs(buffer)) return "has a packing that isn't one array without gaps";
+    if (buffer.finite &&
+        ((buffer.role != Role::in && buffer.role != Role::inout) || !isFloat(buffer.dtype))) {
+      return "is promised to be finite but is no argument of floats that comes with values";
+    }
     if (!buffer.values) return std::nullopt;
     if (buffer.role != Role::in || !isInteger(buffer.dtype)) {
       return "declares its values but is no 'in' buffer of integers";

@@ -72,7 +72,7 @@ struct InterpretOptions {
     const Program& program, const std::vector<Tensor>& arguments);
 
 /// Inputs for a program: every `in` and `inout` filled from `seed`, index buffers within their
-/// declared values.
+/// declared values, every float finite.
 enum class InputSet : std::uint8_t {
   uniform,  ///< (-1, 1), no two alike
   exact,    ///< few quarters, mostly positive: sums of products need no rounding, so that the

@@ -2,6 +2,7 @@
 #include "ir/interpret_storage.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "ir/check.h"
@@ -67,7 +68,7 @@ Tensor repack(const Tensor& tensor, const Buffer& from, const Buffer& to) {
 
 bool packsSameArray(const Buffer& a, const Buffer& b) {
   return a.packed && b.packed && a.name == b.name && a.role == b.role && a.dtype == b.dtype &&
-         a.location == b.location && a.values == b.values &&
+         a.location == b.location && a.values == b.values && a.finite == b.finite &&
          a.logicalElements() == b.logicalElements();
 }
 
@@ -102,6 +103,17 @@ Status checkValues(const Buffer& buffer, const Tensor& tensor) {
   return Error{"interpret.value-range", wrong, buffer.name, {}};
 }
 
+Status checkFinite(const Buffer& buffer, const Tensor& tensor) {
+  std::string wrong;
+  forEachElement(buffer, [&](std::int64_t logical, std::int64_t offset) {
+    if (!wrong.empty() || std::isfinite(loadAsDouble(tensor, offset))) return;
+    wrong = "element " + std::to_string(logical) + " of " + buffer.name +
+            " is infinite or NaN, but it is declared finite";
+  });
+  if (wrong.empty()) return {};
+  return Error{"interpret.value-range", wrong, buffer.name, {}};
+}
+
 }  // namespace
 
 Status checkArguments(const Program& program, const std::vector<Tensor>& arguments) {
@@ -129,6 +141,9 @@ Status checkArguments(const Program& program, const std::vector<Tensor>& argumen
     }
     if (buffer.values && buffer.role != Role::out && !isFloat(buffer.dtype)) {
       if (Status status = checkValues(buffer, tensor); !status) return status;
+    }
+    if (buffer.finite) {
+      if (Status status = checkFinite(buffer, tensor); !status) return status;
     }
   }
   return {};

@@ -42,8 +42,8 @@ void forEachElement(const Buffer& buffer, const F& fn) {
 [[nodiscard]] std::vector<BufferId> argumentsOf(const Program& program);
 
 /// The program is structurally valid, and there is one tensor an argument, of the right dtype and
-/// size, index buffers within their declared values. Errors: "check.structure",
-/// "interpret.arguments", "interpret.value-range".
+/// size, index buffers within their declared values, floats finite where that is declared. Errors:
+/// "check.structure", "interpret.arguments", "interpret.value-range".
 [[nodiscard]] Status checkArguments(const Program& program, const std::vector<Tensor>& arguments);
 
 /// Well mixed bits of a position in a stream of random numbers.

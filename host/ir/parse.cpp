@@ -15,9 +15,9 @@ namespace dojo::ir {
 
 namespace {
 
-constexpr std::array<std::string_view, 13> kKeywords = {
-    "kernel", "param",    "in",  "out", "inout", "tmp", "packed",
-    "shares", "monotone", "pad", "if",  "and",   "inf"};
+constexpr std::array<std::string_view, 14> kKeywords = {
+    "kernel", "param",  "in",       "out", "inout", "tmp", "packed",
+    "finite", "shares", "monotone", "pad", "if",    "and", "inf"};
 
 std::optional<Role> roleFromName(const Token& token) {
   for (const Role role : {Role::in, Role::out, Role::inout, Role::tmp}) {
@@ -137,6 +137,14 @@ void Parser::bufferLine(Role role) {
     buffer.packed = true;
     lexer_.take();
     packing(buffer);
+  }
+  if (const Token word = lexer_.peek(); word.is("finite")) {
+    if ((role != Role::in && role != Role::inout) || !isFloat(buffer.dtype)) {
+      lexer_.fail("parse.role", word.offset,
+                  "only arguments of floats that come with values are promised to be finite");
+    }
+    buffer.finite = true;
+    lexer_.take();
   }
   if (const Token word = lexer_.peek(); word.is("in") || word.is("monotone")) {
     buffer.values = valueRangeSuffix();
@@ -301,6 +309,7 @@ void Parser::substituteMainType() {
            options_.file, ""}};
     }
     buffer.dtype = *options_.dtype;
+    buffer.finite = buffer.finite && isFloat(buffer.dtype);  // No integer is anything else.
     if (!sizeFits(buffer)) failSize(buffer, 0);
   }
   for (auto& [name, literal] : constants_) {

@@ -242,6 +242,7 @@ std::string printDeclaration(const Buffer& buffer) {
                [&](std::int64_t distance) { out += std::to_string(distance); });
     out += ']';
   }
+  if (buffer.finite) out += " finite";
   if (const auto& values = buffer.values) {
     if (values->monotone) out += " monotone";
     out += " in [" + std::to_string(values->lo) + ", ";

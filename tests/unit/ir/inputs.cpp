@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -49,6 +50,18 @@ TEST_CASE("uniform values are at most one, no two alike") {
       sum += value;
     }
     CHECK(std::abs(sum) / static_cast<double>(values.size()) < 0.05);
+  }
+}
+
+TEST_CASE("what is promised to be finite is") {
+  const Program p = declared("in x f32 [2000] finite\nin h f16 [2000] finite\n");
+  for (const InputSet set :
+       {InputSet::uniform, InputSet::exact, InputSet::wide, InputSet::awkward, InputSet::equal}) {
+    const auto inputs = makeInputs(p, set, 1);
+    for (const std::size_t argument : {0U, 1U}) {
+      const auto values = valuesOf(inputs[argument]);
+      CHECK(std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); }));
+    }
   }
 }
 

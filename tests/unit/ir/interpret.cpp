@@ -133,6 +133,14 @@ TEST_CASE("what is wrong is said with a code and the line") {
   CHECK(codeOf(gather, {tensor(DType::i32, {0, 2}), x, y}).empty());
   CHECK(codeOf(gather, {tensor(DType::i32, {0, 3}), x, y}) == "interpret.value-range");
   CHECK(codeOf(gather, {x, y}) == "interpret.arguments");
+  const std::string copy = "kernel k\nin x f32 [2] finite\nout y f32 [2]\n\n2\n| y[{0}] = x[{0}]\n";
+  CHECK(codeOf(copy, {tensor(DType::f32, {1, -0.0}), y}).empty());
+  for (const double value : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+    CHECK(codeOf(copy, {tensor(DType::f32, {1, value}), y}) == "interpret.value-range");
+    Program untold = program(copy);
+    untold.buffer(0).finite = false;
+    CHECK(interpret(untold, {tensor(DType::f32, {1, value}), y}));
+  }
 
   const Program p = program("kernel k\nin x f32 [4]\nout y f32 [4]\n\n4\n| y[{0}] = x[{0} + 1]\n");
   const auto result = interpret(p, makeInputs(p, InputSet::uniform, 1));

@@ -76,6 +76,8 @@ class AnyProgram {
       const std::string locations[] = {"heap", "stack", "register", "spm"};
       buffer.location = locations[pick(4)];
       buffer.packed = buffer.isArgument() && pick(5) == 0;
+      buffer.finite = (buffer.role == Role::in || buffer.role == Role::inout) &&
+                      isFloat(buffer.dtype) && pick(5) == 0;
       program.buffers.push_back(buffer);
     }
   }

@@ -452,6 +452,18 @@ inout c f32 [4]
 c[0] *= a[0, 1]
 c[0] min= b[0, 1]
 )"},
+    {"floats that are promised to be finite", R"(
+kernel finite_weights
+in a f32 [4 pad 2, 4] @spm packed [1, 4] finite
+inout c f16 [4] finite
+c[0] *= c[1]
+)",
+     R"(kernel finite_weights
+in a f32 [4 pad 2, 4] @spm packed [1, 4] finite
+inout c f16 [4] finite
+
+c[0] *= c[1]
+)"},
     {"shared storage is named by the first that is written", R"(
 kernel shared
 out y f32 [1]

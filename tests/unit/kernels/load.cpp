@@ -68,6 +68,9 @@ TEST_CASE("the dtype of a kernel is replaced, its constants with it") {
 
   options.dtype = ir::DType::i32;
   CHECK(kernels::load("matmul", options).ok());
+  const auto whole = kernels::load("conv2d", options);  // Whose weights are finite as floats.
+  REQUIRE(whole.ok());
+  CHECK_FALSE(whole->program.buffer(*whole->program.find("w")).finite);
   const auto floats = kernels::load("softmax", options);
   REQUIRE_FALSE(floats.ok());
   CHECK(floats.error().code == "parse.constant");
