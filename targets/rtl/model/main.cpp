@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The model as a process: loads a program, runs it, joins its console and its JTAG port to the
+// outside. What it is for is told by usage().
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "console.h"
+#include "load_elf.h"
+#include "model.h"
+#include "remote_bitbang.h"
+
+namespace {
+
+using namespace dojo::rtl;
+
+constexpr const char* kUsage =
+    "usage: %s [options]\n"
+    "  --elf FILE       load a program; a store to its symbol `tohost` with bit 0 set ends the\n"
+    "                   run, the exit status is the value shifted right by one\n"
+    "  --jtag WHERE     serve OpenOCD's remote_bitbang on loopback port WHERE (0: a free one,\n"
+    "                   which is printed on standard error) or on unix:PATH\n"
+    "  --clocks N       cycles of the machine for each half period of TCK (default 2)\n"
+    "  --once           end when the JTAG client leaves\n"
+    "  --stdio          the console reads standard input, whose end ends the run\n"
+    "  --cycles N       end after N cycles, with status 3\n"
+    "  --stats          at the end, print cycles and speed on standard error\n";
+
+struct Options {
+  std::string elf, jtag;
+  std::uint64_t cycles = 0;
+  std::uint64_t clocks = 2;
+  bool once = false;
+  bool stdio = false;
+  bool stats = false;
+};
+
+bool readNumber(const char* text, std::uint64_t& into) {
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, into);
+  return error == std::errc() && stop == end && stop != text;
+}
+
+std::optional<Options> readOptions(int count, char** arguments) {
+  Options out;
+  for (int i = 1; i < count; ++i) {
+    const std::string name = arguments[i];
+    const char* value = i + 1 < count ? arguments[i + 1] : nullptr;
+    bool good = true;
+    if (name == "--once") {
+      out.once = true;
+    } else if (name == "--stdio") {
+      out.stdio = true;
+    } else if (name == "--stats") {
+      out.stats = true;
+    } else if (value == nullptr) {
+      good = false;
+    } else {
+      ++i;
+      if (name == "--elf") {
+        out.elf = value;
+      } else if (name == "--jtag") {
+        out.jtag = value;
+      } else if (name == "--cycles") {
+        good = readNumber(value, out.cycles);
+      } else if (name == "--clocks") {
+        good = readNumber(value, out.clocks) && out.clocks > 0 && out.clocks <= 1000;
+      } else {
+        good = false;
+      }
+    }
+    if (!good) {
+      std::fprintf(stderr, "%s: wrong option or value\n", name.c_str());
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
+/// The status that the program has asked for, through `tohost`.
+std::optional<int> exitStatus(const Model& model, const LoadedElf& program) {
+  const auto symbol = program.symbols.find("tohost");
+  if (symbol == program.symbols.end()) return std::nullopt;
+  std::uint32_t value = 0;
+  if (!model.peek(symbol->second, std::as_writable_bytes(std::span(&value, 1)))) {
+    return std::nullopt;
+  }
+  if ((value & 1) == 0) return std::nullopt;
+  return static_cast<int>(value >> 1 & 0xff);
+}
+
+/// Runs until something ends it; the exit status.
+int simulate(Model& model, const LoadedElf& program, RemoteBitbang* jtag, const Options& options) {
+  Console& console = Console::instance();
+  // After a word from the debugger the next is near: then it is looked for more often.
+  constexpr std::uint64_t kAlone = 1024;
+  constexpr std::uint64_t kTogether = 64;
+  constexpr int kAttentive = 200;
+  int attention = 0;
+  while (true) {
+    const bool waits = model.idle() || console.vainLooks() >= kAlone / 64;
+    if (jtag != nullptr) {
+      if (jtag->serve(waits && attention == 0 ? 1 : 0)) {
+        attention = kAttentive;
+      } else if (attention > 0) {
+        --attention;
+      }
+      if (options.once && jtag->abandoned()) return 0;
+    }
+    const std::uint64_t batch = attention > 0 ? kTogether : kAlone;
+    model.run(batch);
+    console.exchange(waits && jtag == nullptr ? 1 : 0);
+    if (const auto status = exitStatus(model, program)) return *status;
+    if (options.stdio && console.ended() && waits) return 0;
+    if (options.cycles != 0 && model.cycles() >= options.cycles) return 3;
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::optional<Options> options = readOptions(count, arguments);
+  if (!options) {
+    std::fprintf(stderr, kUsage, arguments[0]);
+    return 2;
+  }
+  const std::unique_ptr<Model> model = makeModel();
+  LoadedElf program;
+  if (!options->elf.empty()) {
+    program = loadElf(*model, options->elf);
+    if (!program.error.empty()) {
+      std::fprintf(stderr, "%s\n", program.error.c_str());
+      return 2;
+    }
+  }
+  if (options->stdio) Console::instance().openInput();
+  std::optional<RemoteBitbang> jtag;
+  if (!options->jtag.empty()) {
+    jtag.emplace(*model, static_cast<unsigned>(options->clocks));
+    const std::string error = jtag->listen(options->jtag);
+    if (!error.empty()) {
+      std::fprintf(stderr, "%s\n", error.c_str());
+      return 2;
+    }
+    std::fprintf(stderr, "jtag: %s\n", jtag->address().c_str());
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const int status = simulate(*model, program, jtag ? &*jtag : nullptr, *options);
+  Console::instance().exchange(0);
+  if (options->stats) {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    std::fprintf(stderr, "%llu cycles in %.3f s: %.2f MHz\n",
+                 static_cast<unsigned long long>(model->cycles()), took.count(),
+                 static_cast<double>(model->cycles()) / took.count() / 1e6);
+  }
+  return status;
+}
