@@ -10,13 +10,19 @@
 #include <unistd.h>
 
 #include "base/process.h"
+#include "transport/server.h"
 
 namespace dojo::transport {
 namespace {
 
 class Command : public Transport {
  public:
-  explicit Command(CommandOptions options) : options_(std::move(options)) {}
+  explicit Command(CommandOptions options)
+      : options_(std::move(options)),
+        server_({.command = {},
+                 .runnerPath = options_.runnerPath,
+                 .reset = options_.reset,
+                 .powerCycle = options_.powerCycle}) {}
   ~Command() override {
     process_.reset();
     if (memory_ != nullptr) munmap(memory_, memoryBytes());
@@ -35,10 +41,10 @@ class Command : public Transport {
               std::to_string(options_.dataBytes)}) {
           expanded.push_back(part);
         }
-      } else if (word == "{runner}") {
-        expanded.push_back(options_.runnerPath);
       } else {
-        expanded.push_back(word);
+        auto one = server_.expand(word);
+        if (!one) return one.error();
+        expanded.push_back(std::move(*one));
       }
     }
     std::vector<int> inherit;
@@ -46,6 +52,7 @@ class Command : public Transport {
     auto started = Process::start(expanded, inherit);
     if (!started) return Error{"link.start", started.error().message};
     process_.emplace(std::move(*started));
+    heard_ = false;
     return {};
   }
 
@@ -62,12 +69,28 @@ class Command : public Transport {
     if (!process_) return closed();
     auto got = process_->read(into, seconds);
     if (!got) return closed();
+    heard_ = heard_ || *got > 0;
     return got;
   }
 
   Status recover() override {
     process_.reset();
     return open();
+  }
+
+  std::vector<Rescue> rescues() override {
+    std::vector<Rescue> out = server_.rescues({}, *this);
+    out.back().name = "starting it again";
+    // A remedy helps what is reached through the command, and the command may have ended by it.
+    for (Rescue& rescue : out) {
+      if (rescue.code == "link.restart") continue;
+      rescue.apply = [this, apply = std::move(rescue.apply)] {
+        const Status applied = apply();
+        const bool ended = !process_ || process_->ending(0) != "still running";
+        return applied && ended ? open() : applied;
+      };
+    }
+    return out;
   }
 
   SharedMemory shared() override {
@@ -106,13 +129,16 @@ class Command : public Transport {
     return {};
   }
 
+  /// "link.ended" where the device's own process ended after it had spoken. What carries the link
+  /// alone (ssh) says 255 when the link fails.
   Error closed() {
     Error error{"link.closed", fmt::format("'{}' is not running", describe())};
     if (process_) {
       const std::string ending = process_->ending(0.5);
-      error.message = ending == "still running"
-                          ? fmt::format("'{}' closed the link and runs on", describe())
-                          : fmt::format("'{}' ended: {}", describe(), ending);
+      const bool ended = ending != "still running";
+      error.message = ended ? fmt::format("'{}' ended: {}", describe(), ending)
+                            : fmt::format("'{}' closed the link and runs on", describe());
+      if (ended && heard_ && ending != "exit status 255") error.code = "link.ended";
       error.detail = process_->complaints();
       while (!error.detail.empty() && error.detail.back() == '\n') error.detail.pop_back();
     }
@@ -120,9 +146,11 @@ class Command : public Transport {
   }
 
   CommandOptions options_;
+  Server server_;
   FileDescriptor file_;
   void* memory_ = nullptr;
   std::optional<Process> process_;
+  bool heard_ = false;
 };
 
 }  // namespace

@@ -90,163 +90,37 @@ std::string address(std::uint64_t value) { return fmt::format("{:#x}", value); }
 
 }  // namespace
 
-Device::Device(std::unique_ptr<Link> link) : link_(std::move(link)) {}
-Device::~Device() = default;
-
-Result<std::unique_ptr<Device>> Device::open(std::unique_ptr<Transport> transport,
-                                             const LinkOptions& options, Clock& clock) {
-  auto link = std::make_unique<Link>();
-  link->transport = std::move(transport);
-  link->options = options;
-  link->clock = &clock;
-  std::unique_ptr<Device> device(new Device(std::move(link)));
-  if (Status opened = device->link_->transport->open(); !opened) return opened.error();
-  auto hello = device->link_->hello();
-  if (!hello) return hello.error();
-  device->hello_ = std::move(*hello);
-  device->link_->window = device->hello_.window;
-  return device;
-}
-
-Status Device::recover() {
-  ++link_->statistics.recoveries;
-  ++generation_;
-  link_->down = link_->transport->recover();
-  if (!link_->down) return link_->down;
-  auto hello = link_->hello();
-  if (!hello) return link_->down = hello.error();
-  if (hello->services != hello_.services || hello->regions.size() != hello_.regions.size()) {
-    return link_->down = Error{"link.changed", fmt::format("'{}' is another runner than before it "
-                                                           "was restarted",
-                                                           describe())};
-  }
-  hello_ = std::move(*hello);
-  return {};
-}
-
-Result<Frame> Device::ask(std::uint8_t kind, const std::vector<std::byte>& body,
-                          std::uint8_t expected, const std::string& what) {
-  if (!link_->down) {
-    if (Status up = recover(); !up) return up.error();
-  }
-  auto answer = link_->command(kind, body, link_->options.answerSeconds, what);
-  if (!answer) {
-    (void)recover();
-    return answer.error();
-  }
-  if (answer->kind == DOJO_REFUSED) {
-    return Error{"load.memory", fmt::format("the device refuses {}: {}", what,
-                                            refusalText(getAt(answer->body, 0, 1)))};
-  }
-  if (answer->kind != expected) {
-    return Error{"link.answer", fmt::format("the device answered {} with a frame of kind {:#04x}",
-                                            what, answer->kind)};
-  }
-  return answer;
-}
-
-std::span<std::byte> Device::view(std::uint64_t at, std::uint64_t size) {
-  const SharedMemory shared = link_->transport->shared();
-  if (shared.bytes.empty()) return {};
-  for (const Region& region : hello_.regions) {
-    if ((region.flags & DOJO_REGION_SHARED) == 0) continue;
-    if (at < region.base || at - region.base > region.size ||
-        size > region.size - (at - region.base)) {
-      continue;
+Result<std::vector<Frame>> Device::ask(std::span<const Request> requests, std::uint8_t expected) {
+  if (Status alive = up(); !alive) return alive.error();
+  auto answers = link_->commands(requests, link_->options.answerSeconds);
+  if (!answers) return rescued(answers.error());
+  for (std::size_t i = 0; i < answers->size(); ++i) {
+    const Frame& answer = (*answers)[i];
+    if (answer.kind == DOJO_REFUSED) {
+      return Error{"load.memory", fmt::format("the device refuses {}: {}", requests[i].what,
+                                              refusalText(getAt(answer.body, 0, 1)))};
     }
-    const std::uint64_t offset = region.offset + (at - region.base);
-    if (offset > shared.bytes.size() || size > shared.bytes.size() - offset) return {};
-    return shared.bytes.subspan(offset, size);
-  }
-  return {};
-}
-
-Status Device::write(std::uint64_t at, std::span<const std::byte> bytes) {
-  if (bytes.empty()) return {};
-  if (const std::span<std::byte> direct = view(at, bytes.size()); !direct.empty()) {
-    std::memcpy(direct.data(), bytes.data(), bytes.size());
-    return {};
-  }
-  const std::size_t most =
-      hello_.largestFrame - DOJO_HEAD_BYTES - DOJO_CRC_BYTES - DOJO_WRITE_BYTES;
-  while (!bytes.empty()) {
-    const std::size_t take = std::min(most, bytes.size());
-    std::vector<std::byte> body;
-    put(body, at, 8);
-    body.insert(body.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(take));
-    auto answer =
-        ask(DOJO_WRITE, body, DOJO_OK, fmt::format("WRITE of {} bytes at {}", take, address(at)));
-    if (!answer) return answer.error();
-    bytes = bytes.subspan(take);
-    at += take;
-  }
-  return {};
-}
-
-Status Device::read(std::uint64_t at, std::span<std::byte> into) {
-  if (into.empty()) return {};
-  if (const std::span<std::byte> direct = view(at, into.size()); !direct.empty()) {
-    std::memcpy(into.data(), direct.data(), into.size());
-    return {};
-  }
-  const std::size_t most = std::min<std::size_t>(hello_.largestFrame, 65536) - 64;
-  while (!into.empty()) {
-    const std::size_t take = std::min(most, into.size());
-    std::vector<std::byte> body;
-    put(body, at, 8);
-    put(body, take, 4);
-    const std::string what = fmt::format("READ of {} bytes at {}", take, address(at));
-    auto answer = ask(DOJO_READ, body, DOJO_DATA, what);
-    if (!answer) return answer.error();
-    if (answer->body.size() != take) {
-      return Error{"link.answer", fmt::format("{} gave {} bytes", what, answer->body.size())};
+    if (answer.kind != expected) {
+      return Error{"link.answer", fmt::format("the device answered {} with a frame of kind {:#04x}",
+                                              requests[i].what, answer.kind)};
     }
-    std::memcpy(into.data(), answer->body.data(), take);
-    into = into.subspan(take);
-    at += take;
   }
-  return {};
+  return answers;
 }
 
-Status Device::fill(std::uint64_t at, std::uint64_t size, std::byte value) {
-  if (size == 0) return {};
-  if (const std::span<std::byte> direct = view(at, size); !direct.empty()) {
-    std::memset(direct.data(), std::to_integer<int>(value), size);
-    return {};
-  }
-  std::vector<std::byte> body;
-  put(body, at, 8);
-  put(body, size, 8);
-  body.push_back(value);
-  auto answer =
-      ask(DOJO_FILL, body, DOJO_OK, fmt::format("FILL of {} bytes at {}", size, address(at)));
-  return answer ? Status() : answer.error();
-}
-
-Result<std::uint32_t> Device::crc(std::uint64_t at, std::uint64_t size) {
-  std::uint32_t crc = 0;
-  if (size > std::numeric_limits<std::uint32_t>::max()) {
-    return Error{"load.memory", "CRC of more than 4 GiB at once"};
-  }
-  std::vector<std::byte> body;
-  put(body, at, 8);
-  put(body, size, 4);
-  auto answer =
-      ask(DOJO_CRC, body, DOJO_CRC_IS, fmt::format("CRC of {} bytes at {}", size, address(at)));
-  if (!answer) return answer.error();
-  crc = static_cast<std::uint32_t>(getAt(answer->body, 0, 4));
-  return crc;
+Result<Frame> Device::ask(const Request& request, std::uint8_t expected) {
+  auto answers = ask(std::span(&request, 1), expected);
+  if (!answers) return answers.error();
+  return std::move(answers->front());
 }
 
 Status Device::ping() {
-  auto answer = ask(DOJO_PING, {}, DOJO_OK, "PING");
+  auto answer = ask({.kind = DOJO_PING, .body = {}, .what = "PING"}, DOJO_OK);
   return answer ? Status() : answer.error();
 }
 
 Result<CallDone> Device::call(const Call& call, const OnSample& onSample) {
-  if (!link_->down) {
-    if (Status up = recover(); !up) return up.error();
-  }
+  if (Status alive = up(); !alive) return alive.error();
   std::uint32_t samples = 0;
   auto last = link_->call(callBody(call), call, [&](const Sample& sample) {
     ++samples;
@@ -254,13 +128,17 @@ Result<CallDone> Device::call(const Call& call, const OnSample& onSample) {
   });
   if (!last) {
     Error error = last.error();
-    if (error.code == "link.closed") {
+    if (error.code == "link.ended") {
       error.code = "run.crash";
       error.message += fmt::format(" during a call, after {} samples", samples);
-    } else if (error.code == "run.timeout") {
-      error.message += fmt::format("; it was restarted after {} samples", samples);
     }
-    (void)recover();
+    const std::uint32_t boot = hello_.boot;
+    const bool silent = error.code == "run.timeout";
+    error = rescued(std::move(error));
+    if (silent && hello_.boot != boot && rescuedBy_ == kItself) {
+      error.code = "run.crash";
+      error.message = "the device restarted during the call: " + error.message;
+    }
     return error;
   }
   const std::vector<std::byte>& body = last->body;
@@ -278,9 +156,10 @@ Result<CallDone> Device::call(const Call& call, const OnSample& onSample) {
   const std::uint64_t image =
       getAt(body, done ? int{DOJO_DONE_IMAGE_CRC} : int{DOJO_FAULT_IMAGE_CRC}, 4);
   if (canary != 0 || image != hello_.imageCrc) {
-    (void)recover();
-    return Error{"run.crash", canary != 0 ? "the kernel wrote beyond its stack: a canary is gone"
-                                          : "the kernel changed the runner's code or constants"};
+    return rescued(
+        Error{"run.crash", canary != 0 ? "the kernel wrote beyond its stack: a canary is gone"
+                                       : "the kernel changed the runner's code or constants"},
+        true);
   }
   if (done) {
     return CallDone{
@@ -293,18 +172,15 @@ Result<CallDone> Device::call(const Call& call, const OnSample& onSample) {
       fmt::format("hart {}, sample {}, call {}", getAt(body, DOJO_FAULT_HART, 2),
                   getAt(body, DOJO_FAULT_SAMPLE, 4), getAt(body, DOJO_FAULT_REPEAT, 4));
   const std::string pc = address(getAt(body, DOJO_FAULT_PC, 8));
-  if (cause == DOJO_CAUSE_LOST) (void)recover();
   if (cause == DOJO_CAUSE_TIMEOUT || cause == DOJO_CAUSE_LOST) {
-    return Error{"run.timeout", fmt::format("the kernel didn't return within {:.3g} s (pc {}, {})",
-                                            call.limitSeconds, pc, where)};
+    Error late{"run.timeout", fmt::format("the kernel didn't return within {:.3g} s (pc {}, {})",
+                                          call.limitSeconds, pc, where)};
+    return cause == DOJO_CAUSE_LOST ? rescued(std::move(late), true) : late;
   }
   return Error{"run.fault",
                fmt::format("the kernel ended in {} (pc {}, address {}, {}, number {})",
                            causeText(cause), pc, address(getAt(body, DOJO_FAULT_ADDRESS, 8)), where,
                            getAt(body, DOJO_FAULT_NATIVE, 4))};
 }
-
-const LinkStatistics& Device::statistics() const { return link_->statistics; }
-std::string Device::describe() const { return link_->transport->describe(); }
 
 }  // namespace dojo::transport

@@ -100,21 +100,38 @@ struct LinkOptions {
   double answerSeconds = 5;  ///< Any other answer.
   double retrySeconds =
       0.2;  ///< First wait before a command is sent again; doubles up to 16 times it.
-  double graceSeconds = 1;  ///< Beyond the limit of a CALL before the device is reset.
+  double graceSeconds = 1;    ///< Beyond the limit of a CALL before the device is reset.
+  double abortSeconds = 0.5;  ///< For a device that fell silent to answer again by itself.
 };
 
 /// Counts of what went wrong on the way and was put right.
 struct LinkStatistics {
   std::int64_t framesSent = 0, framesReceived = 0;
+  std::int64_t bytesSent = 0, bytesReceived = 0;
   std::int64_t damaged = 0, retries = 0, recoveries = 0;
 };
 
 struct Frame;
+struct Request;
+
+/// A stretch of device memory, what is written there, and what it is filled with.
+struct Range {
+  std::uint64_t address = 0, size = 0;
+};
+struct Piece {
+  std::uint64_t address = 0;
+  std::span<const std::byte> bytes;
+};
+struct Filling {
+  std::uint64_t address = 0, size = 0;
+  std::byte value{};
+};
 
 class Device {
  public:
-  /// Opens the transport and says HELLO. Errors: "link.start", "link.closed", "link.timeout",
-  /// "link.version" (both versions).
+  /// Opens the transport and says HELLO; a device that doesn't answer is reset where that can be
+  /// done. Errors: "load.command", "link.start", "link.closed", "link.timeout", "link.version"
+  /// (both versions).
   [[nodiscard]] static Result<std::unique_ptr<Device>> open(std::unique_ptr<Transport> transport,
                                                             const LinkOptions& options = {},
                                                             Clock& clock = systemClock());
@@ -124,13 +141,20 @@ class Device {
   /// Counts restarts of the device. What was in its memory before is lost unless shared.
   [[nodiscard]] int generation() const { return generation_; }
 
-  /// Memory of the declared regions. Shared regions are touched directly, others by frames.
-  /// Errors: "load.memory" (refused by the device) and "link.*".
+  /// Memory of the declared regions. Shared regions are touched directly, others through the
+  /// transport's back door or by frames. Errors: "load.memory" (refused by the device) and
+  /// "link.*".
   [[nodiscard]] Status write(std::uint64_t address, std::span<const std::byte> bytes);
   [[nodiscard]] Status read(std::uint64_t address, std::span<std::byte> into);
   [[nodiscard]] Status fill(std::uint64_t address, std::uint64_t size, std::byte value);
   /// CRC-32 as the device sees its memory.
   [[nodiscard]] Result<std::uint32_t> crc(std::uint64_t address, std::uint64_t size);
+  /// The same for many at once, which takes much less time than one by one.
+  [[nodiscard]] Status write(std::span<const Piece> pieces);
+  [[nodiscard]] Status fill(std::span<const Filling> fillings);
+  [[nodiscard]] Result<std::vector<std::uint32_t>> crcs(std::span<const Range> ranges);
+  /// write() that leaves alone what is there already, by its CRC.
+  [[nodiscard]] Status update(std::span<const Piece> pieces);
   /// The bytes themselves where they are shared; empty elsewhere.
   [[nodiscard]] std::span<std::byte> view(std::uint64_t address, std::uint64_t size);
 
@@ -146,11 +170,15 @@ class Device {
   ///   "run.crash"    it took the runner down, damaged its code or its canaries
   ///   "run.refused"  the device refuses the CALL
   ///   "link.*"       the link failed; nothing is said of the kernel
+  /// A message says by which step the device was brought back, or that none helped.
   [[nodiscard]] Result<CallDone> call(const Call& call, const OnSample& onSample);
 
   [[nodiscard]] Status ping();
-  /// Restarts the device and says HELLO again.
+  /// Restarts the device and says HELLO again: by its own RESET, then by the transport's rescues.
+  /// Error "link.dead" tells what each step came to.
   [[nodiscard]] Status recover();
+  /// The step that brought the device back last; empty: none was needed.
+  [[nodiscard]] const std::string& rescuedBy() const { return rescuedBy_; }
 
   [[nodiscard]] const LinkStatistics& statistics() const;
   [[nodiscard]] std::string describe() const;
@@ -158,13 +186,22 @@ class Device {
  private:
   struct Link;
   explicit Device(std::unique_ptr<Link> link);
-  /// One command that must be answered by a frame of kind `expected`.
-  [[nodiscard]] Result<Frame> ask(std::uint8_t kind, const std::vector<std::byte>& body,
-                                  std::uint8_t expected, const std::string& what);
+  /// A command or many that must be answered by a frame of kind `expected`.
+  [[nodiscard]] Result<Frame> ask(const Request& request, std::uint8_t expected);
+  [[nodiscard]] Result<std::vector<Frame>> ask(std::span<const Request> requests,
+                                               std::uint8_t expected);
+  [[nodiscard]] Status up();
+  /// Through the back door: "load.memory" outside the declared regions.
+  [[nodiscard]] Status allowed(std::uint64_t address, std::uint64_t size, unsigned flags) const;
+  /// Brings a device back that failed so. restart: answering isn't enough.
+  [[nodiscard]] Status bringBack(const Error& why, bool restart);
+  /// The same, told of in the error.
+  [[nodiscard]] Error rescued(Error why, bool restart = false);
 
   std::unique_ptr<Link> link_;
   Hello hello_;
   int generation_ = 0;
+  std::string rescuedBy_;
 };
 
 }  // namespace dojo::transport

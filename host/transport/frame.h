@@ -16,7 +16,7 @@ struct Frame {
   std::uint8_t kind = 0;
   std::uint8_t sequence = 0;
   std::uint16_t part = 0;
-  std::vector<std::byte> body;
+  std::vector<std::byte> body = {};
 };
 
 /// CRC-32 of IEEE 802.3, continued from `crc`.

@@ -14,25 +14,43 @@ namespace dojo::transport {
 namespace {
 
 constexpr double kSendSeconds = 10;
+/// What a command and its answer need beside their bodies, generously.
+constexpr std::size_t kFrameBytes = 64;
+/// Of commands, and of answers, that are under way.
+constexpr std::size_t kMostUnderWay = 16384;
+constexpr std::size_t kHelloBytes = 1024;
 
 }  // namespace
 
-Status Device::Link::transmit(const Frame& frame, double seconds) {
+Status Device::Link::transmit(const Frame& frame) {
   ++statistics.framesSent;
-  return transport->send(encode(frame), seconds);
+  const std::vector<std::byte> wire = encode(frame);
+  statistics.bytesSent += static_cast<std::int64_t>(wire.size());
+  return transport->send(wire, kSendSeconds);
 }
 
-Frame Device::Link::begin(std::uint8_t kind, const std::vector<std::byte>& body) {
+Frame Device::Link::begin(const Request& request) {
   bytes = 0;
   answers = 0;
   damagedBefore = decoder.damaged();
-  return {.kind = kind, .sequence = ++sequence, .part = 0, .body = body};
+  under = 1;
+  return {.kind = request.kind, .sequence = ++sequence, .part = 0, .body = request.body};
+}
+
+double Device::Link::onLine(const Request& request) const {
+  return transport->lineSeconds(request.body.size() + request.answerBytes + kFrameBytes);
+}
+
+Error Device::Link::late(double seconds, const std::string& what) const {
+  return {"link.timeout", fmt::format("'{}': waited {:.1f} s for the answer to {}{}",
+                                      transport->describe(), seconds, what, heard())};
 }
 
 std::optional<Frame> Device::Link::take() {
   while (std::optional<Frame> frame = decoder.next()) {
     statistics.damaged = decoder.damaged();
-    if (frame->sequence != sequence || frame->kind < DOJO_INFO) continue;
+    const auto age = static_cast<std::uint8_t>(sequence - frame->sequence);
+    if (age >= under || frame->kind < DOJO_INFO) continue;
     ++statistics.framesReceived;
     ++answers;
     return frame;
@@ -51,6 +69,7 @@ Result<std::optional<Frame>> Device::Link::await(double seconds) {
     const auto got = transport->receive(chunk, std::max(left, 0.0));
     if (!got) return got.error();
     bytes += *got;
+    statistics.bytesReceived += static_cast<std::int64_t>(*got);
     decoder.feed(std::span(chunk).first(*got));
     if (std::optional<Frame> frame = take()) return frame;
     if (left <= 0) return std::optional<Frame>();
@@ -63,33 +82,101 @@ std::string Device::Link::heard() const {
                      decoder.damaged() - damagedBefore);
 }
 
-Result<Frame> Device::Link::command(std::uint8_t kind, const std::vector<std::byte>& body,
-                                    double seconds, const std::string& what) {
-  const Frame frame = begin(kind, body);
+Result<Frame> Device::Link::command(const Request& request, double seconds) {
+  const Frame frame = begin(request);
+  const double line = onLine(request);
   const double start = clock->now();
   double wait = options.retrySeconds;
+  seconds += line;
   for (bool again = false;; again = true) {
     if (again) ++statistics.retries;
-    if (Status sent = transmit(frame, kSendSeconds); !sent) return sent.error();
+    if (Status sent = transmit(frame); !sent) return sent.error();
     const double left = start + seconds - clock->now();
-    auto answer = await(std::min(wait, std::max(left, 0.0)));
+    auto answer = await(std::min(wait + line, std::max(left, 0.0)));
     if (!answer) return answer.error();
     if (answer->has_value()) return std::move(**answer);
-    if (clock->now() - start >= seconds) {
-      return Error{"link.timeout", fmt::format("'{}': waited {:.1f} s for the answer to {}{}",
-                                               transport->describe(), seconds, what, heard())};
-    }
+    if (clock->now() - start >= seconds) return late(seconds, request.what);
     wait = longer(wait);
   }
 }
 
-Result<Hello> Device::Link::hello() {
+Result<std::vector<Frame>> Device::Link::commands(std::span<const Request> requests,
+                                                  double seconds) {
+  std::vector<Frame> out(requests.size());
+  std::vector<bool> answered(requests.size(), false);
+  const auto first = static_cast<std::uint8_t>(sequence + 1);
+  const auto most = static_cast<std::size_t>(transport->depth());
+  std::size_t sent = 0;   // ever
+  std::size_t done = 0;   // all below were executed: an answer to the last of them came
+  std::size_t going = 0;  // of those from `done` on, sent since the last loss
+  std::size_t underWay = 0;
+  double wait = options.retrySeconds, since = clock->now(), line = 0;
+  const auto weight = [&](std::size_t i) {
+    return requests[i].body.size() + requests[i].answerBytes + kFrameBytes;
+  };
+  if (most > 1 && requests.size() > 1) {
+    begin(requests[0]);
+    --sequence;
+    while (done < requests.size()) {
+      while (done + going < requests.size() && going < most &&
+             (going == 0 || underWay + weight(done + going) <= kMostUnderWay)) {
+        const std::size_t i = done + going;
+        const auto number = static_cast<std::uint8_t>(first + i);
+        if (i < sent) ++statistics.retries;
+        const Request& request = requests[i];
+        if (Status status = transmit({request.kind, number, 0, request.body}); !status) {
+          return status.error();
+        }
+        sent = std::max(sent, i + 1);
+        sequence = static_cast<std::uint8_t>(first + sent - 1);
+        under = static_cast<int>(sent - done);
+        underWay += weight(i);
+        line += onLine(request);
+        ++going;
+      }
+      auto answer = await(wait + line);
+      if (!answer) return answer.error();
+      if (!answer->has_value()) {
+        if (clock->now() - since >= seconds + line) return late(seconds, requests[done].what);
+        // The device executes them in order: what comes after a lost one is lost too.
+        wait = longer(wait);
+        going = underWay = 0;
+        continue;
+      }
+      Frame& frame = **answer;
+      const std::size_t i = done + static_cast<std::uint8_t>(frame.sequence - first - done);
+      if (i >= sent) continue;
+      for (; done <= i; ++done) {
+        if (going > 0) {
+          --going;
+          underWay -= weight(done);
+        }
+      }
+      answered[i] = true;
+      out[i] = std::move(frame);
+      under = std::max(1, static_cast<int>(sent - done));
+      wait = options.retrySeconds;
+      since = clock->now();
+      line = 0;
+    }
+  }
+  // What was executed and whose answer was lost: once more, as a command of its own.
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (answered[i]) continue;
+    auto answer = command(requests[i], seconds);
+    if (!answer) return answer.error();
+    out[i] = std::move(*answer);
+  }
+  return out;
+}
+
+Result<Hello> Device::Link::hello(double seconds) {
   decoder.reset();
-  std::vector<std::byte> body;
-  put(body, DOJO_PROTOCOL_MAGIC, 4);
-  put(body, DOJO_PROTOCOL_VERSION, 2);
-  put(body, std::random_device()(), 4);
-  auto answer = command(DOJO_HELLO, body, options.helloSeconds, "HELLO");
+  Request request{.kind = DOJO_HELLO, .body = {}, .what = "HELLO", .answerBytes = kHelloBytes};
+  put(request.body, DOJO_PROTOCOL_MAGIC, 4);
+  put(request.body, DOJO_PROTOCOL_VERSION, 2);
+  put(request.body, std::random_device()(), 4);
+  auto answer = command(request, seconds);
   if (!answer) return answer.error();
   if (answer->kind != DOJO_INFO) {
     return Error{"link.hello", fmt::format("'{}' answered HELLO with a frame of kind {:#04x}",
@@ -98,27 +185,36 @@ Result<Hello> Device::Link::hello() {
   return parseHello(answer->body);
 }
 
+Status Device::Link::abort() {
+  Frame frame{.kind = DOJO_ABORT, .sequence = sequence, .part = 0, .body = {}};
+  put(frame.body, nonce, 8);
+  return transmit(frame);
+}
+
 Status Device::Link::acknowledge(std::uint32_t next, bool resend) {
   Frame ack{.kind = DOJO_ACK, .sequence = sequence, .part = 0, .body = {}};
   put(ack.body, next, 2);
   put(ack.body, resend ? 1 : 0, 1);
   if (resend) ++statistics.retries;
-  return transmit(ack, kSendSeconds);
+  return transmit(ack);
 }
 
 Result<Frame> Device::Link::call(const std::vector<std::byte>& body, const Call& call,
                                  const Device::OnSample& onSample) {
-  const Frame request = begin(DOJO_CALL, body);
+  const Frame request =
+      begin({.kind = DOJO_CALL, .body = body, .what = {}, .answerBytes = kFrameBytes});
+  const double line = transport->lineSeconds(body.size() + 4 * kFrameBytes);
+  nonce = call.nonce;
   const double start = clock->now();
-  const double deadline = start + call.limitSeconds + options.graceSeconds;
+  const double deadline = start + call.limitSeconds + options.graceSeconds + line;
   double wait = options.retrySeconds;
   std::uint32_t next = 0;   // part that must come now; samples are parts 1, 2, ...
   std::uint32_t acked = 1;  // the device knows that we have all below
   bool stopped = false;
   bool asked = false;  // for what was lost; once a gap
-  if (Status sent = transmit(request, kSendSeconds); !sent) return sent.error();
+  if (Status sent = transmit(request); !sent) return sent.error();
   while (true) {
-    auto got = await(std::min(wait, std::max(deadline - clock->now(), 0.0)));
+    auto got = await(std::min(wait + line, std::max(deadline - clock->now(), 0.0)));
     if (!got) return got.error();
     if (!got->has_value()) {
       if (clock->now() >= deadline) {
@@ -131,15 +227,11 @@ Result<Frame> Device::Link::call(const std::vector<std::byte>& body, const Call&
       Status sent;
       if (next == 0) {
         ++statistics.retries;
-        sent = transmit(request, kSendSeconds);
+        sent = transmit(request);
       } else {
         sent = acknowledge(next, true);
       }
-      if (sent && stopped) {
-        Frame abort{.kind = DOJO_ABORT, .sequence = sequence, .part = 0, .body = {}};
-        put(abort.body, call.nonce, 8);
-        sent = transmit(abort, kSendSeconds);
-      }
+      if (sent && stopped) sent = abort();
       if (!sent) return sent.error();
       continue;
     }
@@ -178,9 +270,7 @@ Result<Frame> Device::Link::call(const std::vector<std::byte>& body, const Call&
     Status sent;
     if (!more && !stopped) {
       stopped = true;
-      Frame abort{.kind = DOJO_ABORT, .sequence = sequence, .part = 0, .body = {}};
-      put(abort.body, call.nonce, 8);
-      sent = transmit(abort, kSendSeconds);
+      sent = abort();
     }
     if (sent && next - acked >= static_cast<std::uint32_t>(window) / 2) {
       sent = acknowledge(next, false);

@@ -49,6 +49,8 @@ class Transport {
   /// Memory commands that may be under way at once: 1 where bytes that the device doesn't take in
   /// time are lost.
   [[nodiscard]] virtual int depth() const { return 16; }
+  /// What so many bytes need on the line, in seconds, where that is known and matters.
+  [[nodiscard]] virtual double lineSeconds(std::size_t /*bytes*/) const { return 0; }
   /// Memory that is read and written from outside, past the runner (a debug module, a simulator's
   /// back door): at any time, also while a kernel runs. False: there is none, and memory goes by
   /// frames.
