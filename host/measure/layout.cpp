@@ -25,6 +25,8 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kStagger = std::uint64_t{13} * DOJO_BUFFER_ALIGN;
 /// Inputs in other layouts that are kept for the next kernel that wants them.
 constexpr std::size_t kKeptPackings = 6;
+const std::string kGuard = "verify.guard";
+const std::string kInput = "verify.input-changed";
 /// Room for one argument table.
 constexpr std::uint32_t kTableBytes = 1024;
 
@@ -164,30 +166,26 @@ Result<Layout::Place> Layout::allocateArgument(const ir::Buffer& buffer, std::si
   return place;
 }
 
-Status Layout::writeGuards(const Place& place) {
-  Status done = device_->write(place.address - kGuardBytes, guard_);
+void Layout::guards(const Place& place, std::vector<transport::Piece>& into) const {
+  into.push_back({place.address - kGuardBytes, guard_});
   // Up to the next buffer: an odd size leaves some bytes before the alignment.
   const std::uint64_t after = roundUp(place.bytes, DOJO_BUFFER_ALIGN) - place.bytes;
-  if (done && after > 0) {
-    done = device_->write(place.address + place.bytes, std::span(guard_).first(after));
-  }
-  if (done) done = device_->write(place.address + place.bytes + after, guard_);
-  return done;
+  if (after > 0) into.push_back({place.address + place.bytes, std::span(guard_).first(after)});
+  into.push_back({place.address + place.bytes + after, guard_});
 }
 
-Status Layout::uploadOne(const Place& place) {
-  Status done = writeGuards(place);
-  if (done && place.role != ir::Role::out) done = device_->write(place.address, place.input);
-  if (done && place.role == ir::Role::inout) done = device_->write(place.pristine, place.input);
-  return done;
+void Layout::contents(const Place& place, std::vector<transport::Piece>& into) const {
+  guards(place, into);
+  if (place.role != ir::Role::out) into.push_back({place.address, place.input});
+  if (place.role == ir::Role::inout) into.push_back({place.pristine, place.input});
 }
 
 Status Layout::upload() {
+  std::vector<transport::Piece> pieces;
   for (const std::vector<Place>& set : plain_) {
-    for (const Place& place : set) {
-      if (Status done = uploadOne(place); !done) return done;
-    }
+    for (const Place& place : set) contents(place, pieces);
   }
+  if (Status done = device_->update(pieces); !done) return done;
   // What was packed for a kernel is written again for the next.
   sets_ = plain_;
   placed_.reset();
@@ -241,16 +239,18 @@ Status Layout::placeRepacked(const std::vector<ir::Buffer>& arguments) {
   }
   used_ = beforeRepacked_;
   std::vector<std::vector<Place>> sets = plain_;
+  std::vector<transport::Piece> pieces;
   for (std::size_t set = sets.size(); set-- > 0;) {
     for (std::size_t index = 0; index < arguments.size(); ++index) {
       if (packed[index] == nullptr) continue;
       Result<Place> place =
           allocateArgument(arguments[index], index, packed[index]->inputs[set].bytes);
       if (!place) return place.error();
-      if (Status done = uploadOne(*place); !done) return done;
+      contents(*place, pieces);
       sets[set][index] = std::move(*place);
     }
   }
+  if (Status done = device_->update(pieces); !done) return done;
   beforeScratch_ = used_;
   sets_ = std::move(sets);
   inUse_ = std::move(packed);
@@ -264,19 +264,20 @@ Status Layout::place(const std::vector<ir::Buffer>& arguments,
   if (Status placed = placeRepacked(arguments); !placed) return placed;
   used_ = beforeScratch_;
   scratch_.clear();
+  std::vector<transport::Piece> pieces;
   for (std::size_t i = 0; i < scratchBytes.size(); ++i) {
     Place place{.name = fmt::format("scratch {}", i),
                 .role = ir::Role::tmp,
                 .bytes = static_cast<std::uint64_t>(scratchBytes[i]),
                 .input = {}};
     if (Status taken = allocate(place, sets_.front().size() + i); !taken) return taken;
-    if (Status written = writeGuards(place); !written) return written;
+    guards(place, pieces);
     scratch_.push_back(std::move(place));
   }
-  return writeTables();
+  return writeTables(std::move(pieces));
 }
 
-Status Layout::writeTables() {
+Status Layout::writeTables(std::vector<transport::Piece> scratch) {
   const int pointer = device_->hello().pointerBytes;
   const std::size_t entries = sets_.front().size() + scratch_.size();
   stride_ = static_cast<std::uint32_t>(
@@ -288,104 +289,106 @@ Status Layout::writeTables() {
     for (const Place& place : scratch_) put(tables, place.address, pointer);
     tables.resize((set + 1) * stride_);
   }
-  return device_->write(tables_, tables);
+  scratch.push_back({tables_, tables});
+  return device_->update(scratch);
 }
 
 Status Layout::poison(int firstSet, int count) {
   // All ones are NaN in every float type; for the others a value that differs each time.
   const auto pattern = static_cast<std::byte>(0x81 + 2 * (poisons_++ % 64));
-  Status done;
+  std::vector<transport::Filling> fillings;
   for (int set = firstSet; set < firstSet + count; ++set) {
     for (const Place& place : sets_[static_cast<std::size_t>(set)]) {
-      if (place.role != ir::Role::out || !done) continue;
-      done = device_->fill(place.address, place.bytes, place.isFloat ? std::byte{0xff} : pattern);
+      if (place.role != ir::Role::out) continue;
+      fillings.push_back({place.address, place.bytes, place.isFloat ? std::byte{0xff} : pattern});
     }
   }
   for (const Place& place : scratch_) {
-    if (done) done = device_->fill(place.address, place.bytes, std::byte{0xff});
+    fillings.push_back({place.address, place.bytes, std::byte{0xff}});
   }
-  return done;
-}
-
-Result<bool> Layout::holds(std::uint64_t address, std::span<const std::byte> expected) {
-  if (expected.empty()) return true;
-  if (const std::span<std::byte> view = device_->view(address, expected.size()); !view.empty()) {
-    return std::memcmp(view.data(), expected.data(), expected.size()) == 0;
-  }
-  auto crc = device_->crc(address, expected.size());
-  if (!crc) return crc.error();
-  return *crc == transport::crc32(0, expected);
-}
-
-Status Layout::checkGuards(const Place& place) {
-  const std::uint64_t after = roundUp(place.bytes, DOJO_BUFFER_ALIGN) - place.bytes;
-  const std::uint64_t end = place.address + place.bytes;
-  const struct {
-    std::uint64_t at;
-    std::span<const std::byte> expected;
-    const char* side;
-  } bands[] = {{place.address - kGuardBytes, guard_, "before"},
-               {end, std::span(guard_).first(after), "after"},
-               {end + after, guard_, "after"}};
-  for (const auto& band : bands) {
-    auto whole = holds(band.at, band.expected);
-    if (!whole) return whole.error();
-    if (!*whole) {
-      return Error{"verify.guard",
-                   fmt::format("the kernel wrote {} buffer '{}'", band.side, place.name)};
-    }
-  }
-  return {};
+  return device_->fill(fillings);
 }
 
 Status Layout::checkIntact(int firstSet, int count) {
+  struct Check {
+    const Place* place;
+    const char* what;  // the kernel did, before the buffer's name
+    std::string code;
+  };
+  std::vector<Check> checks;
+  std::vector<transport::Piece> expected;
+  const auto expect = [&](const transport::Piece& piece, const Check& check) {
+    expected.push_back(piece);
+    checks.push_back(check);
+  };
+  // In the order of addresses: neighbours are checked at once.
+  const auto add = [&](const Place& place, bool input) {
+    std::vector<transport::Piece> around;
+    guards(place, around);
+    expect(around.front(), {&place, "wrote before", kGuard});
+    if (input) expect({place.address, place.input}, {&place, "changed input", kInput});
+    for (std::size_t i = 1; i < around.size(); ++i) {
+      expect(around[i], {&place, "wrote after", kGuard});
+    }
+  };
   for (int set = firstSet; set < firstSet + count; ++set) {
     for (const Place& place : sets_[static_cast<std::size_t>(set)]) {
-      if (Status whole = checkGuards(place); !whole) return whole;
-      if (place.role == ir::Role::out) continue;
-      const bool copied = place.role == ir::Role::inout;
-      auto same = holds(copied ? place.pristine : place.address, place.input);
-      if (!same) return same.error();
-      if (!*same) {
-        return Error{"verify.input-changed",
-                     fmt::format("the kernel changed {}input '{}'",
-                                 copied ? "the kept copy of " : "", place.name)};
-      }
+      add(place, place.role == ir::Role::in);
+      if (place.role != ir::Role::inout) continue;
+      expect({place.pristine, place.input}, {&place, "changed the kept copy of input", kInput});
     }
   }
-  for (const Place& place : scratch_) {
-    if (Status whole = checkGuards(place); !whole) return whole;
+  for (const Place& place : scratch_) add(place, false);
+  auto whole = device_->holds(expected);
+  if (!whole) return whole.error();
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    if ((*whole)[i]) continue;
+    return Error{checks[i].code,
+                 fmt::format("the kernel {}{} '{}'", checks[i].what,
+                             checks[i].code == kGuard ? " buffer" : "", checks[i].place->name)};
   }
   return {};
+}
+
+Result<std::span<const std::byte>> Layout::left(std::size_t set, std::size_t index) {
+  const Place& place = sets_[set][index];
+  if (const std::span<std::byte> view = device_->view(place.address, place.bytes); !view.empty()) {
+    return std::span<const std::byte>(view);
+  }
+  std::vector<std::byte>& last = read_[place.address];
+  if (last.size() == place.bytes) {
+    const transport::Piece piece{place.address, last};
+    auto same = device_->holds(std::span(&piece, 1));
+    if (!same) return same.error();
+    if (same->front()) return std::span<const std::byte>(last);
+  }
+  last.resize(place.bytes);
+  if (Status read = device_->read(place.address, last); !read) {
+    last.clear();
+    return read.error();
+  }
+  return std::span<const std::byte>(last);
 }
 
 Result<std::vector<std::span<const std::byte>>> Layout::outputs(int set) {
   std::vector<std::span<const std::byte>> out;
   fetched_.clear();
   fetched_.reserve(sets_.front().size());
-  const std::vector<Place>& places = sets_[static_cast<std::size_t>(set)];
-  for (std::size_t index = 0; index < places.size(); ++index) {
-    const Place& place = places[index];
-    if (place.role == ir::Role::in) {
+  const auto at = static_cast<std::size_t>(set);
+  for (std::size_t index = 0; index < sets_[at].size(); ++index) {
+    if (sets_[at][index].role == ir::Role::in) {
       out.emplace_back();
       continue;
     }
-    const bool moved = index < inUse_.size() && inUse_[index] != nullptr;
-    const std::span<std::byte> view = device_->view(place.address, place.bytes);
-    if (!view.empty() && !moved) {
-      out.emplace_back(view);
-      continue;
-    }
-    std::vector<std::byte>& bytes = fetched_.emplace_back(view.begin(), view.end());
-    if (view.empty()) {
-      bytes.resize(place.bytes);
-      if (Status read = device_->read(place.address, bytes); !read) return read.error();
-    }
-    if (moved) {
+    auto bytes = left(at, index);
+    if (!bytes) return bytes.error();
+    if (index < inUse_.size() && inUse_[index] != nullptr) {
       const ir::Buffer& as = inUse_[index]->as;
-      bytes = ir::repack({as.dtype, std::move(bytes)}, as, arguments_[index]).bytes;
+      fetched_.push_back(
+          ir::repack({as.dtype, {bytes->begin(), bytes->end()}}, as, arguments_[index]).bytes);
+      bytes = std::span<const std::byte>(fetched_.back());
     }
-    out.emplace_back(bytes);
+    out.push_back(*bytes);
   }
   return out;
 }

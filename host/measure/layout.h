@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -77,15 +78,16 @@ class Layout {
   /// The argument in `set`, allocated with what it is restored from.
   [[nodiscard]] Result<Place> allocateArgument(const ir::Buffer& buffer, std::size_t index,
                                                std::span<const std::byte> input);
-  [[nodiscard]] Status uploadOne(const Place& place);
+  /// What lies there before a call, guard bands included.
+  void contents(const Place& place, std::vector<transport::Piece>& into) const;
   [[nodiscard]] Status placeRepacked(const std::vector<ir::Buffer>& arguments);
   [[nodiscard]] std::shared_ptr<const Repacked> repacked(std::size_t argument,
                                                          const ir::Buffer& as);
-  [[nodiscard]] Status writeGuards(const Place& place);
-  [[nodiscard]] Status checkGuards(const Place& place);
-  [[nodiscard]] Result<bool> holds(std::uint64_t address, std::span<const std::byte> expected);
-  [[nodiscard]] Status writeTables();
+  void guards(const Place& place, std::vector<transport::Piece>& into) const;
+  [[nodiscard]] Status writeTables(std::vector<transport::Piece> scratch);
   [[nodiscard]] Status writeRestoreList();
+  /// The bytes of a buffer that a kernel left: as they lie there, else copied here.
+  [[nodiscard]] Result<std::span<const std::byte>> left(std::size_t set, std::size_t index);
 
   transport::Device* device_;
   std::uint64_t base_ = 0, size_ = 0, used_ = 0;  // of the data region
@@ -104,6 +106,8 @@ class Layout {
   std::vector<Place> scratch_;
   std::vector<std::byte> guard_;
   std::vector<std::vector<std::byte>> fetched_;
+  /// What was read last of a stretch of memory; most kernels leave the same there.
+  std::map<std::uint64_t, std::vector<std::byte>> read_;
   unsigned poisons_ = 0;
 };
 

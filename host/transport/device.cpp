@@ -177,6 +177,11 @@ Result<CallDone> Device::call(const Call& call, const OnSample& onSample) {
                                           call.limitSeconds, pc, where)};
     return cause == DOJO_CAUSE_LOST ? rescued(std::move(late), true) : late;
   }
+  if (cause == DOJO_CAUSE_COUNTER) {
+    return Error{
+        "measure.overflow",
+        fmt::format("the counter went round more than once: the count isn't known ({})", where)};
+  }
   return Error{"run.fault",
                fmt::format("the kernel ended in {} (pc {}, address {}, {}, number {})",
                            causeText(cause), pc, address(getAt(body, DOJO_FAULT_ADDRESS, 8)), where,

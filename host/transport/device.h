@@ -155,6 +155,8 @@ class Device {
   [[nodiscard]] Result<std::vector<std::uint32_t>> crcs(std::span<const Range> ranges);
   /// write() that leaves alone what is there already, by its CRC.
   [[nodiscard]] Status update(std::span<const Piece> pieces);
+  /// Which pieces of memory are as given here, by their CRCs where they aren't shared.
+  [[nodiscard]] Result<std::vector<bool>> holds(std::span<const Piece> pieces);
   /// The bytes themselves where they are shared; empty elsewhere.
   [[nodiscard]] std::span<std::byte> view(std::uint64_t address, std::uint64_t size);
 

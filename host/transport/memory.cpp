@@ -178,6 +178,54 @@ Result<std::vector<std::uint32_t>> Device::crcs(std::span<const Range> ranges) {
   return out;
 }
 
+Result<std::vector<bool>> Device::holds(std::span<const Piece> pieces) {
+  std::vector<bool> out(pieces.size(), true);
+  std::vector<std::size_t> asked;
+  std::vector<Range> ranges;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::span<const std::byte> bytes = pieces[i].bytes;
+    if (bytes.empty()) continue;
+    if (const std::span<std::byte> direct = view(pieces[i].address, bytes.size());
+        !direct.empty()) {
+      out[i] = std::memcmp(direct.data(), bytes.data(), bytes.size()) == 0;
+      continue;
+    }
+    // Neighbours are asked for together.
+    const bool joins = !ranges.empty() && asked.back() + 1 == i &&
+                       ranges.back().address + ranges.back().size == pieces[i].address;
+    if (joins) {
+      ranges.back().size += bytes.size();
+    } else {
+      ranges.push_back({pieces[i].address, bytes.size()});
+    }
+    asked.push_back(i);
+  }
+  auto there = crcs(ranges);
+  if (!there) return there.error();
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < ranges.size(); ++k) {
+    const std::size_t first = next;
+    std::uint32_t crc = 0;
+    for (std::uint64_t size = 0; size < ranges[k].size; ++next) {
+      crc = crc32(crc, pieces[asked[next]].bytes);
+      size += pieces[asked[next]].bytes.size();
+    }
+    if (crc == (*there)[k]) continue;
+    if (next == first + 1) {
+      out[asked[first]] = false;
+      continue;
+    }
+    // One by one, to tell which.
+    for (std::size_t i = first; i < next; ++i) {
+      const Piece& piece = pieces[asked[i]];
+      auto one = Device::crc(piece.address, piece.bytes.size());
+      if (!one) return one.error();
+      out[asked[i]] = *one == crc32(0, piece.bytes);
+    }
+  }
+  return out;
+}
+
 Status Device::update(std::span<const Piece> pieces) {
   std::vector<Piece> wanted, asked;
   std::vector<Range> ranges;

@@ -93,6 +93,7 @@ Result<std::unique_ptr<transport::Device>> reach(const target::Target& target,
   if (!transport.ok()) return transport.error();
   transport::LinkOptions link;
   link.helloSeconds = target.runner.helloSeconds;
+  link.answerSeconds = target.runner.answerSeconds;
   Result<std::unique_ptr<transport::Device>> device =
       transport::Device::open(std::move(transport).value(), link);
   // What we do ourselves stays off the cores that are measured on.

@@ -251,6 +251,10 @@ void Tuner::State::estimate(std::int64_t index, const TimeSplit& t) {
 
 Status Tuner::State::append(std::int64_t index, const search::Candidate& candidate,
                             Outcome& outcome) {
+  // Nothing is known of this one: it's measured when there is a device again.
+  if (!outcome.ok() && outcome.failure().code == "link.dead") {
+    return Error{outcome.failure().code, outcome.failure().detail, "", ""};
+  }
   log::Trial trial;
   trial.run = run.id;
   trial.kind = log::Kind::search;

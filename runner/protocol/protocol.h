@@ -180,8 +180,9 @@ enum dojo_cause {
   DOJO_CAUSE_TIMEOUT = 5,
   DOJO_CAUSE_STACK = 6, /* returned with the stack pointer moved */
   DOJO_CAUSE_SYSTEM_CALL = 7,
-  DOJO_CAUSE_TRAP = 8, /* any other */
-  DOJO_CAUSE_LOST = 9, /* a hart doesn't come back; the device must be reset */
+  DOJO_CAUSE_TRAP = 8,     /* any other */
+  DOJO_CAUSE_LOST = 9,     /* a hart doesn't come back; the device must be reset */
+  DOJO_CAUSE_COUNTER = 10, /* the counter went round more than once: the count isn't known */
 };
 /* REFUSED: reason u8, the kind refused u8. */
 enum dojo_refusal {
