@@ -24,7 +24,7 @@ constexpr const char* kUsage =
     "                   run, the exit status is the value shifted right by one\n"
     "  --jtag WHERE     serve OpenOCD's remote_bitbang on loopback port WHERE (0: a free one,\n"
     "                   which is printed on standard error) or on unix:PATH\n"
-    "  --clocks N       cycles of the machine for each half period of TCK (default 2)\n"
+    "  --clocks N       cycles of the machine for each half period of TCK (default 1)\n"
     "  --once           end when the JTAG client leaves\n"
     "  --stdio          the console reads standard input, whose end ends the run\n"
     "  --cycles N       end after N cycles, with status 3\n"
@@ -33,7 +33,7 @@ constexpr const char* kUsage =
 struct Options {
   std::string elf, jtag;
   std::uint64_t cycles = 0;
-  std::uint64_t clocks = 2;
+  std::uint64_t clocks = 1;
   bool once = false;
   bool stdio = false;
   bool stats = false;
@@ -96,23 +96,18 @@ std::optional<int> exitStatus(const Model& model, const LoadedElf& program) {
 /// Runs until something ends it; the exit status.
 int simulate(Model& model, const LoadedElf& program, RemoteBitbang* jtag, const Options& options) {
   Console& console = Console::instance();
-  // After a word from the debugger the next is near: then it is looked for more often.
-  constexpr std::uint64_t kAlone = 1024;
-  constexpr std::uint64_t kTogether = 64;
-  constexpr int kAttentive = 200;
-  int attention = 0;
+  // While the debugger talks, the clock goes on with TCK only, and the process sleeps until the
+  // next word: a sleeper is woken at once, on a busy machine too. After a silence it runs freely.
+  constexpr std::uint64_t kBatch = 1024;
+  constexpr int kSilence = 200;  // Microseconds.
+  bool talking = false;
   while (true) {
-    const bool waits = model.idle() || console.vainLooks() >= kAlone / 64;
+    const bool waits = model.idle() || console.vainLooks() >= kBatch / 64;
     if (jtag != nullptr) {
-      if (jtag->serve(waits && attention == 0 ? 1 : 0)) {
-        attention = kAttentive;
-      } else if (attention > 0) {
-        --attention;
-      }
+      talking = jtag->serve(talking ? kSilence : waits ? 1000 : 0);
       if (options.once && jtag->abandoned()) return 0;
     }
-    const std::uint64_t batch = attention > 0 ? kTogether : kAlone;
-    model.run(batch);
+    if (!talking) model.run(kBatch);
     console.exchange(waits && jtag == nullptr ? 1 : 0);
     if (const auto status = exitStatus(model, program)) return *status;
     if (options.stdio && console.ended() && waits) return 0;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <ctime>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -73,9 +74,10 @@ void RemoteBitbang::dropClient() {
   abandoned_ = true;
 }
 
-bool RemoteBitbang::serve(int milliseconds) {
+bool RemoteBitbang::serve(int microseconds) {
   pollfd wait = {client_ >= 0 ? client_ : listener_, POLLIN, 0};
-  if (poll(&wait, 1, milliseconds) <= 0) return false;
+  const timespec most = {0, microseconds * 1000L};
+  if (ppoll(&wait, 1, &most, nullptr) <= 0) return false;
   if (client_ < 0) {
     client_ = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (client_ < 0) return false;

@@ -23,9 +23,9 @@ class RemoteBitbang {
   /// Where it listens, as OpenOCD is told: the port or the path.
   [[nodiscard]] const std::string& address() const { return address_; }
 
-  /// Serves all that has arrived, waiting at most `milliseconds` for the first of it. True: there
-  /// was something.
-  bool serve(int milliseconds);
+  /// Serves all that has arrived, waiting at most `microseconds` (under a second) for the first of
+  /// it. True: there was something.
+  bool serve(int microseconds);
   /// A client has come and gone.
   [[nodiscard]] bool abandoned() const { return abandoned_; }
 

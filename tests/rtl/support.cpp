@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+#include <sys/wait.h>
+
+namespace rtl {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kPrograms = std::string(DOJO_SOURCE_DIR) + "/tests/rtl/programs/";
+const std::string kModel = std::string(DOJO_BINARY_DIR) + "/bin/dojo-rv32-model";
+
+}  // namespace
+
+Folder::Folder() {
+  std::string pattern = (fs::temp_directory_path() / "dojo-rtl-XXXXXX").string();
+  REQUIRE(mkdtemp(pattern.data()) != nullptr);
+  path_ = pattern;
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::string Folder::write(const std::string& name, const std::string& text) const {
+  std::ofstream(path(name)) << text;
+  return path(name);
+}
+
+Outcome run(const std::string& command, int seconds) {
+  Outcome out;
+  const std::string limited =
+      "timeout " + std::to_string(seconds) + " sh -c '" + command + "' </dev/null";
+  std::FILE* pipe = popen(limited.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  char chunk[4096];
+  std::size_t got = 0;
+  while ((got = std::fread(chunk, 1, sizeof chunk, pipe)) > 0) out.output.append(chunk, got);
+  const int status = pclose(pipe);
+  out.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return out;
+}
+
+bool have(const std::string& program) {
+  if (std::system(("command -v " + program + " >/dev/null").c_str()) == 0) return true;
+  WARN("skipped: " << program << " isn't installed");
+  return false;
+}
+
+std::string build(const Folder& folder, const std::vector<std::string>& sources) {
+  std::string command = DOJO_CLANG;
+  command +=
+      " --target=riscv32 -march=rv32imaf_zicsr_zifencei -mabi=ilp32f -O2 -Wall -Werror "
+      "-ffreestanding -fno-builtin -nostdlib --ld-path=" DOJO_LLD " -Wl,-T,";
+  command += kPrograms + "link.ld -I" + kPrograms + " -o " + folder.path("program.elf");
+  for (const std::string& source : sources) {
+    command += ' ' + (source.find('/') == std::string::npos ? kPrograms + source : source);
+  }
+  const Outcome outcome = run(command + " 2>&1");
+  INFO(command << "\n" << outcome.output);
+  REQUIRE(outcome.status == 0);
+  return folder.path("program.elf");
+}
+
+std::string runOnModel(const std::string& elf) {
+  const Outcome outcome = run(kModel + " --elf " + elf + " --cycles 200000000", 300);
+  INFO(outcome.output);
+  REQUIRE(outcome.status == 0);
+  return outcome.output;
+}
+
+std::string runOnQemu(const std::string& elf) {
+  const Outcome outcome = run(
+      "qemu-system-riscv32 -M virt -bios none -display none -monitor none -serial stdio -kernel " +
+      elf);
+  INFO(outcome.output);
+  REQUIRE(outcome.status == 0);
+  return outcome.output;
+}
+
+std::string frame(const std::string& body) {
+  return ".globl test\n.option norelax\ntest:\n  addi sp, sp, -16\n  sw ra, 12(sp)\n"
+         "  la s0, results\n" +
+         body +
+         "\n  la a0, results\n  mv a1, s0\n  call print_words\n  li a0, 0\n  lw ra, 12(sp)\n"
+         "  addi sp, sp, 16\n  ret\n.bss\n.balign 16\n.globl results\nresults: .space 262144\n";
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  return out;
+}
+
+}  // namespace rtl
