@@ -8,6 +8,12 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build git ccache clang-format
   catch2 nlohmann-json3-dev libcli11-dev libfmt-dev libsqlite3-dev libisl-dev libmpfr-dev
+  libvalijson-dev
+  # Other machines: compilers for their runners, emulators, models, the way in by JTAG.
+  gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
+  gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+  gcc-arm-linux-gnueabihf libc6-dev-armhf-cross
+  qemu-user qemu-system-misc qemu-system-arm verilator openocd
 )
 if [ "${1:-}" = peers ]; then
   packages+=(libopenblas-dev libdnnl-dev libxsmm-dev libeigen3-dev)
@@ -39,9 +45,11 @@ for package in "${packages[@]}"; do
   installed "$package" || missing+=("$package")
 done
 
-# LLVM 22 where it is to be had; 19 and newer are accepted. With it clang-tidy of that version, and
-# clang with its libFuzzer.
-companions() { printf '%s\n' "clang-tidy-$llvm" "clang-$llvm" "libclang-rt-$llvm-dev"; }
+# LLVM 22 where it is to be had; 19 and newer are accepted. With it clang-tidy of that version,
+# clang with its libFuzzer, and the linker of bare-metal images.
+companions() {
+  printf '%s\n' "clang-tidy-$llvm" "clang-$llvm" "libclang-rt-$llvm-dev" "lld-$llvm"
+}
 llvm=""
 for version in 22 21 20 19; do
   if installed "llvm-$version-dev"; then
