@@ -30,11 +30,21 @@ MachineFacts factsOf(const llvm::TargetMachine& machine, const target::Target& t
   facts.cpu = machine.getTargetCPU().str();
   facts.features = machine.getTargetFeatureString().str();
   facts.vectorBits = target.vector.scalable ? 0 : target.vector.bits;
-  if (machine.getTargetTriple().isX86()) {
-    const llvm::MCSubtargetInfo& info = *machine.getMCSubtargetInfo();
-    facts.arithmetic.halfConversions = info.checkFeatures("+f16c");
-    facts.arithmetic.rounding = info.checkFeatures("+sse4.1");
-    facts.arithmetic.scaling = info.checkFeatures("+avx512vl");
+  const llvm::Triple& triple = machine.getTargetTriple();
+  const llvm::MCSubtargetInfo& info = *machine.getMCSubtargetInfo();
+  const auto has = [&](const char* feature) { return info.checkFeatures(feature); };
+  facts.sumsInAddresses = triple.isX86();
+  if (triple.isX86()) {
+    facts.arithmetic.halfConversions = has("+f16c");
+    facts.arithmetic.rounding = has("+sse4.1");
+    facts.arithmetic.scaling = has("+avx512vl");
+  } else if (triple.isRISCV()) {
+    const bool vectors = target.vector.bits > 0;
+    facts.arithmetic.halfConversions = has("+zfhmin") && (!vectors || has("+zvfhmin"));
+    facts.arithmetic.rounding = triple.isArch64Bit() && has("+d");
+  } else if (triple.isARM() || triple.isThumb()) {
+    facts.arithmetic.halfConversions = false;
+    facts.arithmetic.rounding = has("+fp-armv8") && has("+fp64");
   }
   return facts;
 }

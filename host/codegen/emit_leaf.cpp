@@ -31,16 +31,36 @@ Emitter::Value* Emitter::operand(const ir::Operand& operand, ir::DType type, con
   } else {
     const auto& expr = std::get<ir::Affine>(operand);
     value = piece != nullptr && movesWithLane(expr) ? affineLanes(expr, *piece, b_.getInt64Ty())
-                                                    : affine(expr);
+                                                    : affine(expr, b_.getInt64Ty());
     value = numbers_.cast(value, ir::DType::i64, type);
   }
   return value->getType()->isVectorTy() ? value : numbers_.splat(value, width);
+}
+
+/// An index value in 32 bits; nullptr where the operand is none or they don't hold it.
+Emitter::Value* Emitter::smallIndex(const ir::Operand& operand, const Piece* piece) {
+  const auto* expr = std::get_if<ir::Affine>(&operand);
+  constexpr std::int64_t kSmall = std::int64_t{1} << 30;
+  if (expr == nullptr) return nullptr;
+  const ir::Interval values = ir::valueRange(*expr, variableRanges());
+  if (values.lo < -kSmall || values.hi > kSmall) return nullptr;
+  Value* index = piece != nullptr && movesWithLane(*expr)
+                     ? affineLanes(*expr, *piece, b_.getInt32Ty())
+                     : b_.CreateTrunc(affine(*expr), b_.getInt32Ty());
+  const bool splat = piece != nullptr && !index->getType()->isVectorTy();
+  return splat ? numbers_.splat(index, piece->chunk->width) : index;
 }
 
 /// The value of the operation in dst's dtype, computed form, rounded.
 Emitter::Value* Emitter::rightSide(const ir::Leaf& leaf, const Piece* piece) {
   const ir::DType type = ir::computeType(program_, leaf);
   const ir::DType to = program_.buffer(leaf.dst.buffer).dtype;
+  if (leaf.op == ir::Op::cast || leaf.op == ir::Op::satCast) {
+    if (Value* index = smallIndex(leaf.operands[0], piece)) {
+      return leaf.op == ir::Op::cast ? numbers_.cast(index, ir::DType::i32, to)
+                                     : numbers_.satCast(index, ir::DType::i32, to);
+    }
+  }
   llvm::SmallVector<Value*, 3> args;
   for (std::size_t i = 0; i < leaf.operands.size(); ++i) {
     args.push_back(operand(leaf.operands[i], operandType(leaf, i), piece));

@@ -30,8 +30,18 @@ Constant* progression(Type* element, unsigned lanes, std::int64_t first, std::in
 
 }  // namespace
 
-Emitter::Value* Emitter::integer(std::int64_t value) {
-  return b_.getInt64(static_cast<std::uint64_t>(value));
+ConstantInt* Emitter::integer(std::int64_t value) {
+  return ConstantInt::get(
+      b_.getContext(),
+      llvm::APInt(64, static_cast<std::uint64_t>(value)).trunc(word_->getBitWidth()));
+}
+
+Type* Emitter::holding(const ir::Affine& expr, std::int64_t lo, std::int64_t hi) const {
+  constexpr std::int64_t kSmall = std::int64_t{1} << 30;
+  if (word_->getBitWidth() == 64) return word_;
+  const ir::Interval values = ir::valueRange(expr, variableRanges());
+  const bool small = std::min(values.lo, lo) > -kSmall && std::max(values.hi, hi) < kSmall;
+  return llvm::IntegerType::get(word_->getContext(), small ? 32 : 64);
 }
 
 template <class I>
@@ -80,7 +90,12 @@ bool Emitter::movesWithLane(const ir::Affine& expr) const {
   return lanes_ && expr.uses(lanes_->depth);
 }
 
-Emitter::Value* Emitter::affine(const ir::Affine& expr) {
+Emitter::Value* Emitter::affine(const ir::Affine& expr, Type* type) {
+  if (type == nullptr) type = word_;
+  const auto number = [&](std::int64_t value) {
+    return ConstantInt::get(
+        type, llvm::APInt(64, static_cast<std::uint64_t>(value)).trunc(type->getIntegerBitWidth()));
+  };
   std::int64_t constant = expr.constant();
   Value* sum = nullptr;
   for (const ir::Term& term : expr.terms()) {
@@ -90,19 +105,19 @@ Emitter::Value* Emitter::affine(const ir::Affine& expr) {
       continue;
     }
     if (variable.kind == Variable::Kind::lane) continue;
-    Value* part = term.coef == 1
-                      ? variable.scalar
-                      : b_.CreateMul(variable.scalar, integer(term.coef), "", false, true);
+    Value* part = b_.CreateSExtOrTrunc(variable.scalar, type);
+    if (term.coef != 1) part = b_.CreateMul(part, number(term.coef), "", false, true);
     sum = sum == nullptr ? part : b_.CreateAdd(sum, part);
   }
-  if (sum == nullptr) return integer(constant);
-  return constant == 0 ? sum : b_.CreateAdd(sum, integer(constant));
+  if (sum == nullptr) return number(constant);
+  return constant == 0 ? sum : b_.CreateAdd(sum, number(constant));
 }
 
 Emitter::Value* Emitter::affineLanes(const ir::Affine& expr, const Piece& piece, Type* integer) {
   const unsigned width = piece.chunk->width;
   const std::int64_t coef = expr.coef(lanes_->depth);
-  Value* uniform = b_.CreateTrunc(affine(expr), integer);
+  const bool wider = integer->getIntegerBitWidth() > word_->getBitWidth();
+  Value* uniform = b_.CreateTrunc(affine(expr, wider ? integer : word_), integer);
   return b_.CreateAdd(numbers_.splat(uniform, width),
                       progression(integer, width, coef * piece.chunk->first, coef));
 }
@@ -176,11 +191,14 @@ void Emitter::addFolded(Offset& offset, const ir::Affine& expr, std::int64_t fol
     }
     return addLanes(offset, llvm::ConstantVector::get(values));
   }
-  Value* number = affine(scalars + ir::Affine(constant));
+  const std::int64_t most = byLane ? lane * (piece->chunk->first + piece->chunk->width) : 0;
+  const ir::Affine uniform = scalars + ir::Affine(constant);
+  Type* counted = holding(uniform + ir::Affine(most), 0, fold * scale);
+  Value* number = affine(uniform, counted);
   if (byLane) {
     const unsigned width = piece->chunk->width;
     number = b_.CreateAdd(numbers_.splat(number, width),
-                          progression(b_.getInt64Ty(), width, lane * piece->chunk->first, lane));
+                          progression(counted, width, lane * piece->chunk->first, lane));
   }
   Type* type = number->getType();
   const auto like = [&](std::int64_t n) {
@@ -194,7 +212,7 @@ void Emitter::addFolded(Offset& offset, const ir::Affine& expr, std::int64_t fol
   }
   number = b_.CreateMul(number, like(scale));
   if (!byLane) {
-    offset.extra.push_back(number);
+    offset.extra.push_back(b_.CreateSExtOrTrunc(number, word_));
   } else {
     addLanes(offset, b_.CreateSExtOrTrunc(number, type->getWithNewType(laneType)));
   }
@@ -207,7 +225,7 @@ void Emitter::addGather(Offset& offset, const ir::Index& index, const ir::Dim& d
   for (const ir::Affine& inner : index.gatherIndices) access.indices.emplace_back(inner);
   Value* number = read(access, piece);
   const bool byLane = number->getType()->isVectorTy();
-  Type* element = byLane ? laneType : b_.getInt64Ty();
+  Type* element = byLane ? laneType : word_;
   Type* type = number->getType()->getWithNewType(element);
   number = program_.buffer(index.gather).dtype == ir::DType::u8
                ? b_.CreateZExtOrTrunc(number, type)
@@ -263,7 +281,7 @@ Emitter::Value* Emitter::multiple(const Variable& variable, std::int64_t factor)
   b_.SetInsertPoint(frame.before->getTerminator());
   Value* first = b_.CreateMul(frame.first, integer(factor), "", false, true);
   b_.SetInsertPoint(frame.block, frame.block->begin());
-  known = b_.CreatePHI(b_.getInt64Ty(), 2);
+  known = b_.CreatePHI(word_, 2);
   known->addIncoming(first, frame.before);
   return known;
 }
@@ -274,6 +292,16 @@ Emitter::Value* Emitter::step(const Variable& variable, Value* pointer, std::int
   Value*& known = frame.steps[{pointer, variable.scalar, bytes}];
   if (known != nullptr) return known;
   llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  if (!facts_.sumsInAddresses && frame.before != nullptr) {
+    b_.SetInsertPoint(frame.before->getTerminator());
+    Value* offset = b_.CreateMul(frame.first, integer(bytes), "", false, true);
+    Value* first = b_.CreateGEP(b_.getInt8Ty(), pointer, offset);
+    b_.SetInsertPoint(frame.block, frame.block->begin());
+    llvm::PHINode* counted = b_.CreatePHI(b_.getPtrTy(), 2);
+    counted->addIncoming(first, frame.before);
+    frame.pointers.emplace_back(counted, bytes);
+    return known = counted;
+  }
   b_.SetInsertPoint(frame.block, frame.last == nullptr ? frame.block->getFirstNonPHIOrDbgOrAlloca()
                                                        : std::next(frame.last->getIterator()));
   known = b_.CreateInBoundsGEP(b_.getInt8Ty(), pointer, multiple(variable, bytes));

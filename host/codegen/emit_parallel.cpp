@@ -71,7 +71,8 @@ void Emitter::parallel(const ir::Node& node) {
   const llvm::FunctionCallee service = module_.getOrInsertFunction(
       kParallelFor, llvm::FunctionType::get(
                         b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false));
-  b_.CreateCall(service, {bodyFunction, context, integer(scope.extent.count)});
+  b_.CreateCall(service, {bodyFunction, context,
+                          b_.getInt64(static_cast<std::uint64_t>(scope.extent.count))});
 
   const FunctionState outerState = std::move(state_);
   const std::vector<Variable> outerVariables = variables_;
@@ -97,13 +98,14 @@ void Emitter::parallel(const ir::Node& node) {
       b_.CreateStore(value, slot(one.buffer, one.slot));
     }
   }
+  Value* iteration = b_.CreateTrunc(bodyFunction->getArg(1), word_);
   // Partial addresses follow what was loaded here.
   llvm::BasicBlock& entry = bodyFunction->getEntryBlock();
   state_.frames.front().last = &entry.back();
 
   Variable variable;
   variable.kind = Variable::Kind::scalar;
-  variable.scalar = bodyFunction->getArg(1);
+  variable.scalar = iteration;
   body(scope, variable);
   leaveFunction();
 

@@ -10,6 +10,7 @@ namespace dojo::codegen {
 Emitter::Emitter(llvm::Module& module, const ir::Program& program, const Plan& plan,
                  const MachineFacts& facts)
     : module_(module),
+      word_(module.getDataLayout().getIntPtrType(module.getContext())),
       program_(program),
       plan_(plan),
       facts_(facts),
@@ -132,7 +133,7 @@ void Emitter::node(const ir::Node& node) {
   std::vector<Value*> masks;
   for (const ir::GuardTerm& term : node.guard) {
     if (!movesWithLane(term.expr)) {
-      Value* holds = inRange(affine(term.expr), term);
+      Value* holds = inRange(affine(term.expr, holding(term.expr, term.lo, term.hi)), term);
       condition = condition == nullptr ? holds : b_.CreateAnd(condition, holds);
     }
   }
@@ -214,7 +215,7 @@ void Emitter::scope(const ir::Node& node) {
   const ir::Scope& scope = node.scope();
   if (!scope.extent.isConstant()) {
     const auto limit = [&](const ir::Access& access) {
-      return b_.CreateSExtOrTrunc(read(access, nullptr), b_.getInt64Ty());
+      return b_.CreateSExtOrTrunc(read(access, nullptr), word_);
     };
     Value* first = limit(scope.extent.range->first);
     Value* last = limit(scope.extent.range->last);
@@ -263,7 +264,7 @@ void Emitter::sequential(const ir::Scope& scope, Value* first, Value* last, bool
     auto* block = llvm::BasicBlock::Create(b_.getContext(), "loop", state_.function);
     b_.CreateBr(block);
     b_.SetInsertPoint(block);
-    llvm::PHINode* i = b_.CreatePHI(b_.getInt64Ty(), 2, "i" + std::to_string(variables_.size()));
+    llvm::PHINode* i = b_.CreatePHI(word_, 2, "i" + std::to_string(variables_.size()));
     i->addIncoming(first, before);
     Variable variable;
     variable.kind = Variable::Kind::scalar;
@@ -289,6 +290,9 @@ void Emitter::closeLoop(llvm::PHINode* variable, Value* last) {
     phi->addIncoming(next, latch);
     return next;
   };
+  for (const auto& [phi, by] : frame.pointers) {
+    phi->addIncoming(b_.CreateGEP(b_.getInt8Ty(), phi, integer(by)), latch);
+  }
   Value* ended = nullptr;
   for (const auto& [factor, phi] : frame.multiples) {
     Value* next = advance(phi, factor);

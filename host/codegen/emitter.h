@@ -21,6 +21,9 @@ namespace dojo::codegen {
 
 struct MachineFacts {
   std::string cpu, features;
+  /// Whether an address may be a sum of registers, one of them scaled: loops count offsets then,
+  /// and addresses else.
+  bool sumsInAddresses = true;
   int vectorBits = 0;
   ArithmeticFacts arithmetic;
 };
@@ -39,7 +42,7 @@ class Emitter {
   struct Variable {
     enum class Kind : std::uint8_t { constant, scalar, lane } kind = Kind::constant;
     std::int64_t value = 0;   ///< constant
-    Value* scalar = nullptr;  ///< scalar: i64
+    Value* scalar = nullptr;  ///< scalar: as wide as an address
     std::size_t frame = 0;    ///< scalar: where addresses that use it are computed
     ir::Interval range;
   };
@@ -55,6 +58,8 @@ class Emitter {
     llvm::BasicBlock* before = nullptr;
     Value* first = nullptr;
     std::map<std::int64_t, llvm::PHINode*> multiples;
+    /// Where addresses are counted themselves: with the bytes that an iteration adds.
+    std::vector<std::pair<llvm::PHINode*, std::int64_t>> pointers;
   };
   /// Vectors made of several rows of a register buffer, by first row, number of rows and part:
   /// valid in one block and until the buffer is written.
@@ -121,8 +126,12 @@ class Emitter {
 
   // emit_memory.cpp
   [[nodiscard]] Value* base(ir::BufferId buffer);
-  [[nodiscard]] Value* integer(std::int64_t value);
-  [[nodiscard]] Value* affine(const ir::Affine& expr);  ///< i64; no lane variable.
+  /// As wide as an address.
+  [[nodiscard]] llvm::ConstantInt* integer(std::int64_t value);
+  /// Without a lane variable; `type` as wide as an address if nullptr.
+  [[nodiscard]] Value* affine(const ir::Affine& expr, llvm::Type* type = nullptr);
+  /// An integer type that is quick and holds all values of `expr` and the limits around them.
+  [[nodiscard]] llvm::Type* holding(const ir::Affine& expr, std::int64_t lo, std::int64_t hi) const;
   [[nodiscard]] Value* affineLanes(const ir::Affine& expr, const Piece& piece, llvm::Type* integer);
   [[nodiscard]] bool movesWithLane(const ir::Affine& expr) const;
   [[nodiscard]] Offset offsetOf(const ir::Access& access, const Piece* piece);
@@ -165,11 +174,13 @@ class Emitter {
   void horizontally(const ir::Leaf& leaf);
   [[nodiscard]] Value* rightSide(const ir::Leaf& leaf, const Piece* piece);
   [[nodiscard]] Value* operand(const ir::Operand& operand, ir::DType type, const Piece* piece);
+  [[nodiscard]] Value* smallIndex(const ir::Operand& operand, const Piece* piece);
   [[nodiscard]] ir::DType operandType(const ir::Leaf& leaf, std::size_t position) const;
   [[nodiscard]] std::vector<Piece> pieces() const;
   [[nodiscard]] Value* reduced(const ir::Leaf& leaf, const Piece* piece);
 
   llvm::Module& module_;
+  llvm::IntegerType* word_;  ///< As wide as an address.
   const ir::Program& program_;
   const Plan& plan_;
   MachineFacts facts_;

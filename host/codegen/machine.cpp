@@ -97,8 +97,9 @@ Status checkNames(const llvm::Target& machine, const llvm::Triple& triple, const
 }
 
 std::optional<llvm::CodeModel::Model> codeModel(const std::string& name) {
-  if (name.empty() || name == "small") return llvm::CodeModel::Small;
-  if (name == "medium") return llvm::CodeModel::Medium;
+  // RISC-V's names: within 2 GiB of address 0, and of one another.
+  if (name.empty() || name == "small" || name == "medlow") return llvm::CodeModel::Small;
+  if (name == "medium" || name == "medany") return llvm::CodeModel::Medium;
   if (name == "large") return llvm::CodeModel::Large;
   return std::nullopt;
 }
@@ -161,10 +162,10 @@ Result<llvm::TargetMachine*> machineFor(const target::Target& target) {
   if (!resolved) return resolved.error();
   const auto model = codeModel(target.codeModel);
   if (!model) {
-    return Error{
-        "compile.code-model",
-        fmt::format("code model '{}' is not one of small, medium, large", target.codeModel),
-        target.file, ""};
+    return Error{"compile.code-model",
+                 fmt::format("code model '{}' is not one of small, medium, large, medlow, medany",
+                             target.codeModel),
+                 target.file, ""};
   }
   std::string message;
   const llvm::Target* description = compat::lookupTarget(resolved->triple, message);

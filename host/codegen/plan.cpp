@@ -61,7 +61,7 @@ class Planner {
   }
 
   std::int64_t lanesOf(const ir::Node& vectorScope) const {
-    return moves::registerLanes(program_, vectorScope, target_);
+    return moves::valueLanes(program_, vectorScope, target_);
   }
 
   void visit(const std::vector<ir::Node>& body) {

@@ -8,6 +8,7 @@
 #include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/JITLink/aarch32.h>
 
 namespace dojo::link {
 namespace {
@@ -120,6 +121,10 @@ class Context : public jl::JITLinkContext {
     for (const jl::Symbol* symbol : graph.defined_symbols()) {
       if (symbol->hasName() && nameOf(symbol->getName()) == entry_) {
         image_.entry = symbol->getAddress().getValue();
+        // As a call asks for: bit 0 says which of Arm's two instruction sets it is in.
+        if (graph.getTargetTriple().isARM() || graph.getTargetTriple().isThumb()) {
+          image_.entry |= symbol->getTargetFlags() & jl::aarch32::ThumbSymbol;
+        }
         return llvm::Error::success();
       }
     }

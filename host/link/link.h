@@ -16,7 +16,7 @@ namespace dojo::link {
 struct Image {
   std::uint64_t base = 0;  ///< Device address of bytes[0].
   std::vector<std::byte> bytes;
-  std::uint64_t entry = 0;  ///< Device address of the entry symbol.
+  std::uint64_t entry = 0;  ///< What to call: the entry symbol's device address; bit 0: Thumb.
 };
 
 /// `symbols`: device addresses of what the object may refer to (runner services). Errors:

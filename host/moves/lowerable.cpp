@@ -105,7 +105,7 @@ class Lowerable {
       const bool split =
           homes_[static_cast<std::size_t>(leaf.dst.buffer)].vector == nullptr &&
           laneRelation(program_, leaf.dst, vectorDepth_, lanes) == LaneRelation::conflicting;
-      copies = split ? lanes : (lanes + registerLanes_ - 1) / registerLanes_;
+      copies = split ? lanes : (lanes + valueLanes_ - 1) / valueLanes_;
     }
     instances_ = std::min(instances_ + unrolled_ * copies, ir::kMaxElements);
   }
@@ -175,7 +175,7 @@ class Lowerable {
         }
       }
     }
-    const auto saved = std::tuple(vector_, vectorDepth_, registerLanes_, parallel_, unrolled_);
+    const auto saved = std::tuple(vector_, vectorDepth_, valueLanes_, parallel_, unrolled_);
     if (scope.mapping.has(ir::MapKind::vector)) enterVector(node);
     if (scope.mapping.has(ir::MapKind::parallel)) enterParallel(node);
     if (scope.mapping.has(ir::MapKind::unroll)) {
@@ -185,15 +185,20 @@ class Lowerable {
     enclosing_.push_back(&node);
     visit(scope.body);
     enclosing_.pop_back();
-    std::tie(vector_, vectorDepth_, registerLanes_, parallel_, unrolled_) = saved;
+    std::tie(vector_, vectorDepth_, valueLanes_, parallel_, unrolled_) = saved;
   }
 
   void enterVector(const ir::Node& node) {
     if (vector_ != nullptr) refuseHere("lower.vector", "a vector scope inside a vector scope");
     vector_ = &node;
     vectorDepth_ = static_cast<int>(enclosing_.size());
-    registerLanes_ = registerLanes(program_, node, target_);
-    const std::int64_t most = std::int64_t{registerLanes_} * std::max(target_.vector.grouping, 1);
+    valueLanes_ = valueLanes(program_, node, target_);
+    if (const auto missing = notInVectors(program_, node, target_)) {
+      refuseHere("lower.vector", fmt::format("the vectors of target {} don't compute with {}",
+                                             target_.name, ir::name(*missing)));
+    }
+    const std::int64_t most =
+        std::int64_t{registerLanes(program_, node, target_)} * std::max(target_.vector.grouping, 1);
     if (node.scope().extent.count > most) {
       refuseHere(
           "lower.vector",
@@ -217,7 +222,7 @@ class Lowerable {
   std::vector<const ir::Node*> enclosing_;
   const ir::Node* vector_ = nullptr;
   int vectorDepth_ = -1;
-  int registerLanes_ = 1;
+  int valueLanes_ = 1;
   const ir::Node* parallel_ = nullptr;
   std::int64_t unrolled_ = 1;
   std::int64_t instances_ = 0;

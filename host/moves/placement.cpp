@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/tree.h"
+#include "target/lanes.h"
 
 namespace dojo::moves {
 namespace {
@@ -76,27 +77,48 @@ std::vector<Home> homes(const ir::Program& program) {
 }
 
 namespace {
-int widestBytes(const ir::Program& program, const ir::Node& node) {
-  int widest = 0;
-  ir::forEachAccess(node, [&](const ir::Access& access, ir::Touch) {
-    widest = std::max(widest, ir::sizeBytes(program.buffer(access.buffer).dtype));
-  });
-  if (node.isScope()) {
-    for (const ir::Node& child : node.scope().body) {
-      widest = std::max(widest, widestBytes(program, child));
-    }
+
+/// Calls `fn` on the dtype of everything that the scope's body accesses.
+template <class Fn>
+void forEachDType(const ir::Program& program, const ir::Node& scope, const Fn& fn) {
+  for (const ir::Node& child : scope.scope().body) {
+    ir::forEachAccess(child, [&](const ir::Access& access, ir::Touch) {
+      fn(program.buffer(access.buffer).dtype);
+    });
+    if (child.isScope()) forEachDType(program, child, fn);
   }
+}
+
+int widestBytes(const ir::Program& program, const ir::Node& vectorScope) {
+  int widest = 1;
+  forEachDType(program, vectorScope,
+               [&](ir::DType type) { widest = std::max(widest, ir::sizeBytes(type)); });
   return widest;
 }
+
 }  // namespace
 
 int registerLanes(const ir::Program& program, const ir::Node& vectorScope,
                   const target::Target& target) {
-  int widest = 1;
-  for (const ir::Node& child : vectorScope.scope().body) {
-    widest = std::max(widest, widestBytes(program, child));
-  }
-  return target.lanes(widest);
+  return target.lanes(widestBytes(program, vectorScope));
+}
+
+int valueLanes(const ir::Program& program, const ir::Node& vectorScope,
+               const target::Target& target) {
+  return std::max(1, target::vectorValueBits(target) / 8 / widestBytes(program, vectorScope));
+}
+
+std::optional<ir::DType> notInVectors(const ir::Program& program, const ir::Node& vectorScope,
+                                      const target::Target& target) {
+  const std::vector<std::string>& types = target.vector.types;
+  std::optional<ir::DType> missing;
+  if (types.empty()) return missing;
+  forEachDType(program, vectorScope, [&](ir::DType type) {
+    if (!ir::isFloat(type)) return;
+    const char* computed = type == ir::DType::f64 ? "f64" : "f32";
+    if (std::find(types.begin(), types.end(), computed) == types.end()) missing = type;
+  });
+  return missing;
 }
 
 LaneRelation laneRelation(const ir::Program& program, const ir::Access& access, int laneDepth,

@@ -4,6 +4,7 @@
 /// the code generator read the same answers.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "ir/program.h"
@@ -26,6 +27,17 @@ struct Home {
 /// Lanes of one register for a vector scope, set by the widest dtype accessed inside.
 [[nodiscard]] int registerLanes(const ir::Program& program, const ir::Node& vectorScope,
                                 const target::Target& target);
+
+/// Lanes of the scope that code holds in one value of fixed length: those of a register, or of a
+/// group of registers where instructions work on groups.
+[[nodiscard]] int valueLanes(const ir::Program& program, const ir::Node& vectorScope,
+                             const target::Target& target);
+
+/// A float dtype accessed inside the scope that the target's vector unit doesn't compute with (as
+/// IEEE 754 asks); f16 and bf16 are computed as f32.
+[[nodiscard]] std::optional<ir::DType> notInVectors(const ir::Program& program,
+                                                    const ir::Node& vectorScope,
+                                                    const target::Target& target);
 
 /// How the lanes of a vector scope fall on the storage of an access.
 enum class LaneRelation {

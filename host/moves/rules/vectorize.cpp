@@ -54,6 +54,11 @@ out y f32 [64]
     const ir::Path& place = placeArg(args, 0);
     if (Status status = needsMappable(state, place, ir::MapKind::vector); !status) return status;
     const ir::Node& node = *state.visit(place)->node;
+    if (const auto missing = notInVectors(state.program(), node, state.target())) {
+      return refuse("move.dtype",
+                    "the target's vectors don't compute with " + std::string(ir::name(*missing)),
+                    place);
+    }
     if (!state.target().vector.scalable) {
       if (Status status = needsConstantExtent(state, place); !status) return status;
       const std::int64_t most = std::int64_t{registerLanes(state.program(), node, state.target())} *
