@@ -3,11 +3,13 @@
 file(GLOB_RECURSE runner_sources CONFIGURE_DEPENDS
      "${CMAKE_CURRENT_SOURCE_DIR}/core/*" "${CMAKE_CURRENT_SOURCE_DIR}/protocol/*.h"
      "${CMAKE_CURRENT_SOURCE_DIR}/linux/*" "${CMAKE_CURRENT_SOURCE_DIR}/ports/*"
-     "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt")
+     "${CMAKE_CURRENT_SOURCE_DIR}/*.cmake" "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt")
 
 set(dojo_images "")
-# dojo_cross(IMAGE TOOLCHAIN COMPILER [option...]): the runner IMAGE, where COMPILER is installed.
+# dojo_cross(IMAGE TOOLCHAIN COMPILER [option...] [DEPENDS file...]): the runner IMAGE, where COMPILER
+# is installed.
 function(dojo_cross image toolchain compiler)
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
   find_program(DOJO_FOUND_${compiler} ${compiler})
   if(NOT DOJO_FOUND_${compiler})
     message(STATUS "${image} is not built: there is no ${compiler}")
@@ -20,9 +22,10 @@ function(dojo_cross image toolchain compiler)
     COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_SOURCE_DIR}" -B "${build}" -G "${CMAKE_GENERATOR}"
             --log-level=NOTICE "-DCMAKE_TOOLCHAIN_FILE=${toolchain}" -DCMAKE_BUILD_TYPE=None
             "-DCMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER}"
-            "-DDOJO_BIN=${CMAKE_BINARY_DIR}/bin" "-DDOJO_IMAGE=${image}" ${ARGN}
+            "-DDOJO_BIN=${CMAKE_BINARY_DIR}/bin" "-DDOJO_IMAGE=${image}"
+            ${arg_UNPARSED_ARGUMENTS}
     COMMAND "${CMAKE_COMMAND}" --build "${build}" -- --quiet
-    DEPENDS ${runner_sources} "${toolchain}"
+    DEPENDS ${runner_sources} "${toolchain}" ${arg_DEPENDS}
     COMMENT "Building ${image}" VERBATIM)
   add_custom_target(${image} ALL DEPENDS "${output}")
   set(dojo_images "${dojo_images};${image}" PARENT_SCOPE)
@@ -31,3 +34,15 @@ endfunction()
 dojo_cross(dojo-runner-linux-riscv64 riscv64-linux riscv64-linux-gnu-gcc)
 dojo_cross(dojo-runner-linux-aarch64 aarch64-linux aarch64-linux-gnu-gcc)
 dojo_cross(dojo-runner-linux-armv7 armv7-linux arm-linux-gnueabihf-gcc)
+
+# dojo_bare(TARGET): the firmware of a bare-metal target.
+function(dojo_bare target)
+  set(json "${CMAKE_SOURCE_DIR}/targets/${target}.json")
+  dojo_cross(dojo-runner-${target}.elf bare-metal-clang clang-${LLVM_VERSION_MAJOR}
+             "-DDOJO_TARGET=${json}" "-DDOJO_PORT_TOOL=$<TARGET_FILE:dojo-port>"
+             DEPENDS "${json}" dojo-port)
+  set(dojo_images "${dojo_images}" PARENT_SCOPE)
+endfunction()
+
+dojo_bare(qemu-rv64gcv)
+dojo_bare(qemu-rv32)

@@ -15,9 +15,6 @@ extern "C" {
 /** Serves the link for ever. */
 void dojo_run(void);
 
-/** Takes whatever bytes arrived and executes complete commands; what dojo_run() repeats. */
-void dojo_serve(const uint8_t* bytes, size_t count);
-
 /** Emits one item of INFO; only from dojo_port_items(). A payload may be given in two pieces. */
 void dojo_item(uint8_t tag, const void* head, uint16_t head_bytes, const void* tail,
                uint16_t tail_bytes);

@@ -3,7 +3,7 @@
 
 #include "core/core.h"
 
-uint8_t dojo_frame[DOJO_FRAME_MAX];
+struct dojo_frame_room dojo_frame_room __attribute__((aligned(8)));
 
 static struct {
   size_t length;
@@ -38,8 +38,8 @@ size_t dojo_frame_take(uint8_t byte) {
   in.length = 0;
   in.code = in.left = in.bad = 0;
   if (!whole) return 0;
-  length -= DOJO_CRC_BYTES;
-  return dojo_crc32(0, dojo_frame, length) == dojo_get(dojo_frame + length, 4) ? length : 0;
+  /* Of all that is followed by its own CRC-32. */
+  return dojo_crc32(0, dojo_frame, length) == 0x2144df1c ? length - DOJO_CRC_BYTES : 0;
 }
 
 static struct {
@@ -78,9 +78,8 @@ void dojo_frame_begin(uint8_t kind, uint8_t sequence, uint16_t part) {
 }
 
 void dojo_frame_end(void) {
-  uint8_t crc[DOJO_CRC_BYTES];
-  dojo_put(crc, out.crc, sizeof crc);
-  stuff(crc, sizeof crc);
+  uint32_t crc = out.crc;
+  stuff((const uint8_t*)&crc, sizeof crc); /* little-endian, as core.c says */
   block_end();
   dojo_port_send(&zero, 1);
 }

@@ -14,7 +14,11 @@ extern "C" {
 /** Takes one byte. Returns the bytes of head and body when it completes a whole, undamaged frame,
  * which then stands in dojo_frame until the next byte; else 0. */
 size_t dojo_frame_take(uint8_t byte);
-extern uint8_t dojo_frame[DOJO_FRAME_MAX];
+#define dojo_frame dojo_frame_room.bytes
+extern struct dojo_frame_room {
+  uint32_t gap; /* so that bodies are as aligned as what they hold */
+  uint8_t bytes[DOJO_FRAME_MAX];
+} dojo_frame_room;
 
 /** Sending: begin, any number of pieces, end. */
 void dojo_frame_begin(uint8_t kind, uint8_t sequence, uint16_t part);

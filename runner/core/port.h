@@ -38,12 +38,24 @@ struct dojo_counts {
 #endif
 };
 
-/** How a batch failed. */
+/** How a batch failed, as in the body of FAULT. The core fills in nonce, canary, sample and
+ * image_crc. */
 struct dojo_fault {
-  uintptr_t pc, address;
-  uint32_t native, repeat;
+  uint64_t nonce, pc, address;
+  uint8_t cause, canary; /* enum dojo_cause */
   uint16_t hart;
-  uint8_t cause; /* enum dojo_cause */
+  uint32_t native, sample, repeat, image_crc;
+};
+
+/** The fixed part of INFO. The port knows timer_hz and boot. */
+struct dojo_info {
+  uint32_t magic;
+  uint16_t version;
+  uint8_t pointer, window;
+  uint32_t frame, harts;
+  uint64_t timer_hz; /* of counter 0 */
+  uint32_t image_crc;
+  uint32_t boot; /* differs after each start of the device where it can */
 };
 
 /** Takes what has arrived, at most `most` bytes. wait: returns with at least one byte; else
@@ -53,8 +65,8 @@ void dojo_port_send(const uint8_t* bytes, size_t count);
 /** urgent: what was sent must leave now; else the port may gather more. */
 void dojo_port_flush(int urgent);
 
-/** The fixed part of INFO, 32 bytes; magic, version, frame and window are filled in by the core. */
-void dojo_port_facts(uint8_t info[DOJO_INFO_BYTES]);
+/** Fills in timer_hz and boot. */
+void dojo_port_facts(struct dojo_info* info);
 /** The items of INFO, by dojo_item(). */
 void dojo_port_items(void);
 

@@ -108,12 +108,9 @@ uint32_t dojo_port_image_crc(void) {
 
 static uint32_t boot;
 
-void dojo_port_facts(uint8_t info[DOJO_INFO_BYTES]) {
-  info[DOJO_INFO_POINTER] = sizeof(void*);
-  dojo_put(info + DOJO_INFO_HARTS, dojo_port_harts(), 4);
-  dojo_put(info + DOJO_INFO_TIMER_HZ, (uint64_t)dojo_ticks_hz, 8);
-  dojo_put(info + DOJO_INFO_IMAGE_CRC, dojo_port_image_crc(), 4);
-  dojo_put(info + DOJO_INFO_BOOT, boot, 4);
+void dojo_port_facts(struct dojo_info* info) {
+  info->timer_hz = (uint64_t)dojo_ticks_hz;
+  info->boot = boot;
 }
 
 static void service(const char* name, uintptr_t address) {

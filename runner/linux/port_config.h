@@ -8,5 +8,6 @@
 #define DOJO_FRAME_MAX 65536
 #define DOJO_SAMPLE_WINDOW 128
 #define DOJO_EXTRA_COUNTERS 2
+#define DOJO_VECTORS 1
 
 #endif

@@ -78,12 +78,9 @@ size_t dojo_port_receive(uint8_t* into, size_t most, int wait) {
 void dojo_port_send(const uint8_t* bytes, size_t count) { Board::get().send(bytes, count); }
 void dojo_port_flush(int) {}
 
-void dojo_port_facts(uint8_t info[DOJO_INFO_BYTES]) {
-  info[DOJO_INFO_POINTER] = sizeof(void*);
-  dojo_put(info + DOJO_INFO_HARTS, 2, 4);
-  dojo_put(info + DOJO_INFO_TIMER_HZ, 1000000, 8);
-  dojo_put(info + DOJO_INFO_IMAGE_CRC, 0x1234, 4);
-  dojo_put(info + DOJO_INFO_BOOT, 1, 4);
+void dojo_port_facts(dojo_info* info) {
+  info->timer_hz = 1000000;
+  info->boot = 1;
 }
 
 void dojo_port_items() {

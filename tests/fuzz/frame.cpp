@@ -121,11 +121,7 @@ void dojo_port_send(const uint8_t* bytes, size_t count) {
   outgoing.insert(outgoing.end(), at, at + count);
 }
 void dojo_port_flush(int) {}
-void dojo_port_facts(uint8_t info[DOJO_INFO_BYTES]) {
-  std::memset(info, 0, DOJO_INFO_BYTES);
-  info[DOJO_INFO_POINTER] = sizeof(void*);
-  dojo_put(info + DOJO_INFO_HARTS, 2, 4);
-}
+void dojo_port_facts(dojo_info* info) { info->timer_hz = 1000000; }
 void dojo_port_items() { dojo_item(DOJO_ITEM_PORT, "fuzz", 4, nullptr, 0); }
 int dojo_port_allows(uintptr_t address, uintptr_t size, uint32_t flags) {
   return address >= kBase && address - kBase <= kMemory && size <= kMemory - (address - kBase) &&

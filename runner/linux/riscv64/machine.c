@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <ucontext.h>
 
 #include "ports/riscv/extensions.h"
@@ -52,7 +51,13 @@ void dojo_machine_evict(uintptr_t address, size_t bytes) {
 
 void dojo_machine_pause(void) { __asm__ volatile(".4byte 0x0100000f"); /* pause: a fence */ }
 
-static void run(uintptr_t code) { ((void (*)(void))code)(); }
+/* What makes the next one possible; in one go, since system calls may forget vector settings. */
+static uintptr_t before;
+
+static void run(uintptr_t code) {
+  if (before != 0) ((void (*)(void))before)();
+  ((void (*)(void))code)();
+}
 
 static uint64_t vlenb;
 static void read_vlenb(uintptr_t unused) {
@@ -62,17 +67,13 @@ static void read_vlenb(uintptr_t unused) {
 
 const char* dojo_machine_isa(char* into, size_t most) {
   size_t used = (size_t)snprintf(into, most, "riscv64");
-  unsigned long letters = getauxval(AT_HWCAP);
-  for (const char* letter = "imafdc"; *letter != 0; ++letter) {
-    if ((letters >> (*letter - 'a') & 1) != 0 && used < most) {
-      used += (size_t)snprintf(into + used, most - used, " %c", *letter);
-    }
-  }
   const uint8_t* code = dojo_extension_code;
-  for (const char* name = dojo_extension_names; *name != 0; name += strlen(name) + 1) {
-    if (!dojo_fails(run, (uintptr_t)code) && used < most) {
+  for (const char* name = dojo_extension_names; name != dojo_extension_names_end;
+       name += strlen(name) + 1) {
+    if (*name != 0 && !dojo_fails(run, (uintptr_t)code) && used < most) {
       used += (size_t)snprintf(into + used, most - used, " %s", name);
     }
+    before = *name != 0 ? 0 : (uintptr_t)code;
     code += DOJO_EXTENSION_BYTES;
   }
   if (!dojo_fails(read_vlenb, 0) && used < most) {

@@ -7,9 +7,13 @@
 
 #include <stdint.h>
 
-#define DOJO_EXTENSION_BYTES 12
+#ifdef __riscv_compressed
+#define DOJO_EXTENSION_BYTES 6
+#else
+#define DOJO_EXTENSION_BYTES 8
+#endif
 
 extern const uint8_t dojo_extension_code[];
-extern const char dojo_extension_names[];
+extern const char dojo_extension_names[], dojo_extension_names_end[];
 
 #endif

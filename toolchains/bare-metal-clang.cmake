@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Machines without a system, by clang and lld: they compile for all of them. Which one, the target's
+# description says (--target, written by dojo-port).
+set(CMAKE_SYSTEM_NAME Generic)
+foreach(version 22 21 20 19 "")
+  if(version STREQUAL "")
+    set(suffix "")
+  else()
+    set(suffix "-${version}")
+  endif()
+  find_program(DOJO_CLANG clang${suffix})
+  find_program(DOJO_LLD ld.lld${suffix})
+  find_program(DOJO_SIZE llvm-size${suffix})
+  if(DOJO_CLANG AND DOJO_LLD AND DOJO_SIZE)
+    break()
+  endif()
+  foreach(program CLANG LLD SIZE)
+    unset(DOJO_${program} CACHE)
+  endforeach()
+endforeach()
+set(CMAKE_C_COMPILER "${DOJO_CLANG}")
+set(CMAKE_ASM_COMPILER "${DOJO_CLANG}")
+# Compiling needs a target that isn't known yet.
+set(CMAKE_C_COMPILER_WORKS ON)
+set(CMAKE_C_ABI_COMPILED ON)
+set(CMAKE_ASM_COMPILER_WORKS ON)
+set(CMAKE_EXE_LINKER_FLAGS_INIT "--ld-path=${DOJO_LLD}")
