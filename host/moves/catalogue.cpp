@@ -35,6 +35,8 @@
   RULE(cacheRead)        \
   RULE(cacheWrite)       \
   RULE(forwardCopy)      \
+  RULE(padCache)         \
+  RULE(unpadCache)       \
   RULE(privatize)        \
   RULE(combine)          \
   RULE(contractFma)      \

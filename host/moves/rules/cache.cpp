@@ -17,7 +17,15 @@ using ir::Site;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// What both moves ask of the sites: at least one, all in one affine box.
+Error neverWritten(const ir::Accesses& accesses, const CacheRequest& request) {
+  return refuse("move.unwritten",
+                "copying the region would read elements of '" +
+                    accesses.program().buffer(request.buffer).name + "' that may have no value yet",
+                request.place);
+}
+
+}  // namespace
+
 Result<std::vector<const Site*>> sitesBelow(const ir::Accesses& accesses,
                                             const CacheRequest& request) {
   const ir::Program& program = accesses.program();
@@ -41,32 +49,29 @@ Result<std::vector<const Site*>> sitesBelow(const ir::Accesses& accesses,
   return out;
 }
 
-Error neverWritten(const ir::Accesses& accesses, const CacheRequest& request) {
-  return refuse("move.unwritten",
-                "copying the region would read elements of '" +
-                    accesses.program().buffer(request.buffer).name + "' that may have no value yet",
-                request.place);
-}
-
-}  // namespace
-
 RegionNest regionNest(const ir::Program& program, const CacheRequest& request,
                       const Region& region) {
-  const ir::Buffer& buffer = program.buffer(request.buffer);
+  std::vector<ir::Interval> limits;
+  for (const ir::Dim& dim : program.buffer(request.buffer).dims) limits.push_back({0, dim.extent});
+  return regionNest(program, request, region, limits);
+}
+
+RegionNest regionNest(const ir::Program& program, const CacheRequest& request, const Region& region,
+                      const std::vector<ir::Interval>& limits) {
   const std::vector<const ir::Node*> around = scopesAround(program, request.place);
   RegionNest out;
-  for (int d = 0; d < buffer.rank(); ++d) {
-    const ir::BoxDim& side = region.box[at(d)];
-    const std::int64_t extent = buffer.dims[at(d)].extent;
+  for (std::size_t d = 0; d < limits.size(); ++d) {
+    const ir::BoxDim& side = region.box[d];
+    const auto [lo, hi] = limits[d];
     Affine index = side.start;
-    if (region.walked[at(d)]) {
+    if (region.walked[d]) {
       const Affine var = Affine::variable(static_cast<int>(around.size() + out.extents.size()));
       index += var;
       out.inner.push_back(var);
       out.extents.push_back(side.size);
     }
-    const bool inside = alwaysWithin(program, around, {}, side.start, 0, extent - side.size + 1);
-    if (!inside) out.guard.push_back({index, 0, extent});
+    const bool inside = alwaysWithin(program, around, {}, side.start, lo, hi - side.size + 1);
+    if (!inside) out.guard.push_back({index, lo, hi});
     out.outer.push_back(std::move(index));
   }
   return out;

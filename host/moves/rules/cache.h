@@ -36,6 +36,11 @@ struct CachePlan {
   bool copyIn = true, copyOut = false;
 };
 
+/// The sites of the buffer in the body of `place`; refused where it is an index buffer there or is
+/// gathered from.
+[[nodiscard]] Result<std::vector<const ir::Site*>> sitesBelow(const ir::Accesses& accesses,
+                                                              const CacheRequest& request);
+
 /// The precondition of cache_read / cache_write. The location is not looked at.
 [[nodiscard]] Result<CachePlan> planCacheRead(const ir::Accesses& accesses,
                                               const CacheRequest& request);
@@ -73,6 +78,9 @@ struct RegionNest {
 };
 [[nodiscard]] RegionNest regionNest(const ir::Program& program, const CacheRequest& request,
                                     const Region& region);
+/// The same, its guard keeping the indices within `limits`, one for each dim.
+[[nodiscard]] RegionNest regionNest(const ir::Program& program, const CacheRequest& request,
+                                    const Region& region, const std::vector<ir::Interval>& limits);
 /// The indices in the copy of an access of the buffer.
 [[nodiscard]] std::vector<ir::Affine> indicesInBox(const ir::Access& access, const Region& region);
 
