@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every instruction of RV32IM and A on hard operands, against what this machine computes.
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
@@ -12,6 +11,10 @@
 
 namespace {
 
+using rtl::check;
+using rtl::hex;
+using rtl::kKeep;
+using rtl::Piece;
 using u32 = std::uint32_t;
 using s32 = std::int32_t;
 using u64 = std::uint64_t;
@@ -22,12 +25,6 @@ const std::vector<u32>& operands() {
                                        0x7fffffff, 0x80000000, 0x80000001, 0x5555aaaa, 0x0000ffff,
                                        0xffff0000, 31,         32,         1000003,    0xdeadbeef};
   return all;
-}
-
-std::string hex(u32 value) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%08x", value);
-  return text;
 }
 
 s32 asSigned(u32 value) { return static_cast<s32>(value); }
@@ -62,34 +59,9 @@ const std::vector<Binary>& binaries() {
   return all;
 }
 
-/// A piece of assembly that stores words at s0, and the words.
-struct Piece {
-  std::string what, code;
-  std::vector<u32> words;
-};
-
-void check(const std::vector<Piece>& pieces) {
-  const rtl::Folder folder;
-  std::string body;
-  for (const Piece& piece : pieces) body += piece.code;
-  const std::string elf = rtl::build(folder, {"start.S", folder.write("test.S", rtl::frame(body))});
-  const std::vector<std::string> seen = rtl::lines(rtl::runOnModel(elf));
-  std::size_t at = 0;
-  for (const Piece& piece : pieces) {
-    for (const u32 word : piece.words) {
-      INFO(piece.what);
-      REQUIRE(at < seen.size());
-      CHECK(seen[at++] == hex(word));
-    }
-  }
-  CHECK(at == seen.size());
-}
-
 std::string li(const char* reg, u32 value) {
   return std::string("  li ") + reg + ", 0x" + hex(value) + "\n";
 }
-
-const std::string kKeep = "  sw a2, 0(s0)\n  addi s0, s0, 4\n";
 
 }  // namespace
 

@@ -103,4 +103,29 @@ std::vector<std::string> lines(const std::string& text) {
   return out;
 }
 
+std::string hex(std::uint32_t value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%08x", value);
+  return text;
+}
+
+void check(const std::vector<Piece>& pieces, const std::string& before,
+           const std::vector<std::string>& sources) {
+  const Folder folder;
+  std::string body;
+  for (const Piece& piece : pieces) body += before + piece.code + '\n';
+  std::vector<std::string> all = sources;
+  all.push_back(folder.write("test.S", frame(body)));
+  const std::vector<std::string> seen = lines(runOnModel(build(folder, all)));
+  std::size_t at = 0;
+  for (const Piece& piece : pieces) {
+    for (const std::uint32_t word : piece.words) {
+      INFO(piece.what);
+      REQUIRE(at < seen.size());
+      CHECK(seen[at++] == hex(word));
+    }
+  }
+  CHECK(at == seen.size());
+}
+
 }  // namespace rtl

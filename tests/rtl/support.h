@@ -3,6 +3,7 @@
 /// Building programs for the RV32 core and running them on the model, on QEMU, under OpenOCD.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -48,5 +49,19 @@ struct Outcome {
 [[nodiscard]] std::string frame(const std::string& body);
 
 [[nodiscard]] std::vector<std::string> lines(const std::string& text);
+[[nodiscard]] std::string hex(std::uint32_t value);
+
+/// A piece of assembly that stores words at s0, and the words that are expected.
+struct Piece {
+  std::string what, code;
+  std::vector<std::uint32_t> words;
+};
+
+/// Stores a2.
+inline const std::string kKeep = "  sw a2, 0(s0)\n  addi s0, s0, 4\n";
+
+/// Runs pieces one after another in one program on the model. Before each stands `before`.
+void check(const std::vector<Piece>& pieces, const std::string& before = {},
+           const std::vector<std::string>& sources = {"start.S"});
 
 }  // namespace rtl
