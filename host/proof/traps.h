@@ -12,5 +12,6 @@ namespace dojo::proof {
 
 [[nodiscard]] const std::vector<std::string>& trapsOfValues();
 [[nodiscard]] const std::vector<std::string>& trapsOfNumbers();
+[[nodiscard]] const std::vector<std::string>& trapsOfPadding();
 
 }  // namespace dojo::proof
