@@ -46,3 +46,7 @@ endfunction()
 
 dojo_bare(qemu-rv64gcv)
 dojo_bare(qemu-rv32)
+dojo_bare(rv32-jtag)
+dojo_bare(cortex-m4)
+dojo_bare(cortex-m7)
+dojo_bare(cortex-m33)

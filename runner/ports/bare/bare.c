@@ -51,6 +51,7 @@ void dojo_port_items(void) {
   item[2] = 0;
   dojo_frame_put(item, bytes);
   dojo_frame_put(dojo_items, (size_t)(dojo_items_end - dojo_items));
+  dojo_machine_items();
 }
 
 static const struct {

@@ -23,7 +23,7 @@ struct dojo_guard {
   uintptr_t cause;     /* 6: of the trap, as the machine numbers it */
   uintptr_t pc;        /* 7 */
   uintptr_t address;   /* 8 */
-  uintptr_t unused;    /* 9 */
+  uintptr_t unused;    /* 9: the machine's own */
   uint64_t start[2];   /* 10: counter 0 and the extra one */
   uint64_t end[2];
 };
@@ -45,6 +45,8 @@ uint64_t dojo_machine_elapsed(void);
 char* dojo_machine_isa(char* into);
 #define DOJO_ISA_BYTES 120
 uint64_t dojo_machine_ticks(void);
+/** Items of INFO that the description doesn't know, by dojo_item(). */
+void dojo_machine_items(void);
 
 /** 1 where foreign code at `entry` returns. */
 int dojo_returns(uintptr_t entry);

@@ -61,6 +61,8 @@ char* dojo_machine_isa(char* into) {
   return into;
 }
 
+void dojo_machine_items(void) {}
+
 /* No instruction for it that all have: reads more than caches of this class hold. */
 #define MOST ((uintptr_t)4 << 20)
 #define LINE 32
