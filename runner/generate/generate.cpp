@@ -135,8 +135,8 @@ std::string items(const Parts& parts) {
                 quad(region.base) + quad(region.size) + quad(0) +
                     fmt::format("\t.4byte {}\n\t.ascii \"{}\"\n", region.flags, region.name));
   }
-  // A Cortex-M says itself which counter it found.
-  for (std::size_t i = t.runner.port == "cortexm" ? 1 : 0; i < t.counters.size(); ++i) {
+  // Arm's ports say themselves which counter they found.
+  for (std::size_t i = t.runner.port != "riscv" ? 1 : 0; i < t.counters.size(); ++i) {
     const target::Counter& counter = t.counters[i];
     const std::optional<int> id = i == 0 ? DOJO_COUNTER_TIME : counterId(counter);
     if (!id) continue;

@@ -59,10 +59,31 @@ static const struct {
   uint32_t flags;
 } regions[] = {DOJO_REGIONS};
 
+#if DOJO_CACHED
+static uintptr_t written_low, written_high;
+
+void dojo_written(uintptr_t* low, uintptr_t* high) {
+  *low = written_low;
+  *high = written_high;
+  written_low = written_high = 0;
+}
+
+static void note_write(uintptr_t address, uintptr_t size) {
+  if (written_high == 0) written_low = address;
+  if (address < written_low) written_low = address;
+  if (address + size > written_high) written_high = address + size;
+}
+#endif
+
 int dojo_port_allows(uintptr_t address, uintptr_t size, uint32_t flags) {
   for (unsigned i = 0; i < sizeof regions / sizeof *regions; ++i) {
     uintptr_t offset = address - regions[i].base;
     if (offset <= regions[i].size && size <= regions[i].size - offset) {
+#if DOJO_CACHED
+      if ((flags & DOJO_REGION_WRITE) != 0 && (regions[i].flags & DOJO_REGION_EXECUTE) != 0) {
+        note_write(address, size);
+      }
+#endif
       return (regions[i].flags & flags) == flags;
     }
   }

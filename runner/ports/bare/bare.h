@@ -48,6 +48,8 @@ uint64_t dojo_machine_ticks(void);
 /** Items of INFO that the description doesn't know, by dojo_item(). */
 void dojo_machine_items(void);
 
+/** What of the code region may have been written since it was asked last. */
+void dojo_written(uintptr_t* low, uintptr_t* high);
 /** 1 where foreign code at `entry` returns. */
 int dojo_returns(uintptr_t entry);
 char* dojo_text(char* into, const char* text);
