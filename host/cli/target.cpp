@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/table.h"
+#include "cli/target_check.h"
 
 namespace dojo::cli {
 namespace {
@@ -85,7 +86,7 @@ int show(const std::string& name, bool json) {
 }  // namespace
 
 void addTarget(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("target", "Target descriptions: list, show");
+  CLI::App* command = app.add_subcommand("target", "Target descriptions: list, show, check");
   command->require_subcommand(1);
   command->footer("Example:\n  dojo target show host");
   auto json = std::make_shared<bool>(false);
@@ -98,6 +99,7 @@ void addTarget(CLI::App& app) {
                  "dojo target show host", [=] { return show(*name, *json); });
   showing->add_option("name", *name, "Name of a target, or path of its .json file")->required();
   showing->add_flag("--json", *json, "One JSON object");
+  addTargetCheck(*command);
 }
 
 }  // namespace dojo::cli

@@ -88,8 +88,10 @@ const std::map<std::string, std::set<std::string>>& arrows() {
     out["measure"] = {"base", "ir", "target", "protocol", "transport"};
     out["tune"] = {"base",   "ir",  "target", "kernels", "moves",     "codegen", "link",
                    "search", "log", "proof",  "measure", "transport", "protocol"};
-    out["cli"] = out["tune"];
-    out["cli"].insert("tune");
+    out["bringup"] = out["tune"];
+    out["bringup"].insert("tune");
+    out["cli"] = out["bringup"];
+    out["cli"].insert("bringup");
     return out;
   }();
   return allowed;
