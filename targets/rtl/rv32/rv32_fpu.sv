@@ -55,12 +55,14 @@ module rv32_fpu (
 
   wire [2:0] funct3 = instruction[14:12];
   wire unsigned_integer = instruction[20];
-  wire from_integer = instruction[31:25] inside {7'h68, 7'h78};
+  // The fused operations have a third source where the others have their function.
+  wire fused = !instruction[4];
+  wire from_integer = !fused && (instruction[31:25] inside {7'h68, 7'h78});
 
   operation_e operation;
   always_comb begin
     operation = Move;
-    if (!instruction[4]) begin
+    if (fused) begin
       case (instruction[3:2])
         2'b00: operation = MulAdd;
         2'b01: operation = MulSub;
