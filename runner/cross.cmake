@@ -5,7 +5,6 @@ file(GLOB_RECURSE runner_sources CONFIGURE_DEPENDS
      "${CMAKE_CURRENT_SOURCE_DIR}/linux/*" "${CMAKE_CURRENT_SOURCE_DIR}/ports/*"
      "${CMAKE_CURRENT_SOURCE_DIR}/*.cmake" "${CMAKE_CURRENT_SOURCE_DIR}/CMakeLists.txt")
 
-set(dojo_images "")
 # dojo_cross(IMAGE TOOLCHAIN COMPILER [option...] [DEPENDS file...]): the runner IMAGE, where COMPILER
 # is installed.
 function(dojo_cross image toolchain compiler)
@@ -28,7 +27,7 @@ function(dojo_cross image toolchain compiler)
     DEPENDS ${runner_sources} "${toolchain}" ${arg_DEPENDS}
     COMMENT "Building ${image}" VERBATIM)
   add_custom_target(${image} ALL DEPENDS "${output}")
-  set(dojo_images "${dojo_images};${image}" PARENT_SCOPE)
+  set_property(GLOBAL APPEND PROPERTY DOJO_IMAGES ${image})
 endfunction()
 
 dojo_cross(dojo-runner-linux-riscv64 riscv64-linux riscv64-linux-gnu-gcc)
@@ -41,7 +40,6 @@ function(dojo_bare target)
   dojo_cross(dojo-runner-${target}.elf bare-metal-clang clang-${LLVM_VERSION_MAJOR}
              "-DDOJO_TARGET=${json}" "-DDOJO_PORT_TOOL=$<TARGET_FILE:dojo-port>"
              DEPENDS "${json}" dojo-port)
-  set(dojo_images "${dojo_images}" PARENT_SCOPE)
 endfunction()
 
 dojo_bare(qemu-rv64gcv)
