@@ -12,6 +12,7 @@
 #include "codegen/plan.h"
 #include "ir/storage.h"
 #include "moves/lowerable.h"
+#include "target/lanes.h"
 
 namespace dojo::codegen {
 namespace {
@@ -40,8 +41,12 @@ MachineFacts factsOf(const llvm::TargetMachine& machine, const target::Target& t
     facts.arithmetic.scaling = has("+avx512vl");
   } else if (triple.isRISCV()) {
     const bool vectors = target.vector.bits > 0;
+    facts.vectorLengths = true;
     facts.arithmetic.halfConversions = has("+zfhmin") && (!vectors || has("+zvfhmin"));
     facts.arithmetic.rounding = triple.isArch64Bit() && has("+d");
+  } else if (triple.isAArch64()) {
+    // The architecture has registers of 128 to 2048 bits.
+    if (has("+sve")) facts.leastVectorBits = std::max(128, target::guaranteedVectorBits(target));
   } else if (triple.isARM() || triple.isThumb()) {
     facts.arithmetic.halfConversions = false;
     facts.arithmetic.rounding = has("+fp-armv8") && has("+fp64");

@@ -21,7 +21,6 @@ ir::DType Emitter::operandType(const ir::Leaf& leaf, std::size_t position) const
 
 /// Converted exactly to `type`, computed form, in as many lanes as the piece has.
 Emitter::Value* Emitter::operand(const ir::Operand& operand, ir::DType type, const Piece* piece) {
-  const unsigned width = piece == nullptr ? 0 : piece->chunk->width;
   Value* value = nullptr;
   if (const auto* access = std::get_if<ir::Access>(&operand)) {
     const ir::DType from = program_.buffer(access->buffer).dtype;
@@ -34,7 +33,7 @@ Emitter::Value* Emitter::operand(const ir::Operand& operand, ir::DType type, con
                                                     : affine(expr, b_.getInt64Ty());
     value = numbers_.cast(value, ir::DType::i64, type);
   }
-  return value->getType()->isVectorTy() ? value : numbers_.splat(value, width);
+  return value->getType()->isVectorTy() ? value : numbers_.splat(value, countOf(piece));
 }
 
 /// An index value in 32 bits; nullptr where the operand is none or they don't hold it.
@@ -48,7 +47,7 @@ Emitter::Value* Emitter::smallIndex(const ir::Operand& operand, const Piece* pie
                      ? affineLanes(*expr, *piece, b_.getInt32Ty())
                      : b_.CreateTrunc(affine(*expr), b_.getInt32Ty());
   const bool splat = piece != nullptr && !index->getType()->isVectorTy();
-  return splat ? numbers_.splat(index, piece->chunk->width) : index;
+  return splat ? numbers_.splat(index, countOf(piece)) : index;
 }
 
 /// The value of the operation in dst's dtype, computed form, rounded.
@@ -74,8 +73,7 @@ Emitter::Value* Emitter::rightSide(const ir::Leaf& leaf, const Piece* piece) {
         "compile.unsupported",
         fmt::format("no code for operation '{}' in {}", ir::info(leaf.op).spelling, ir::name(type)),
         "", ""};
-    return llvm::PoisonValue::get(
-        Numbers::withLanes(numbers_.computed(to), piece == nullptr ? 0 : piece->chunk->width));
+    return llvm::PoisonValue::get(Numbers::withLanes(numbers_.computed(to), countOf(piece)));
   }
   return ir::info(leaf.op).comparison ? numbers_.cast(value, ir::DType::boolean, to) : value;
 }
@@ -86,9 +84,8 @@ Emitter::Value* Emitter::reduced(const ir::Leaf& leaf, const Piece* piece) {
   if (!leaf.isReduction()) return numbers_.hold(rightSide(leaf, piece), type);
   const auto destination = [&] {
     Value* old = numbers_.compute(read(leaf.dst, piece), type);
-    return piece != nullptr && !old->getType()->isVectorTy()
-               ? numbers_.splat(old, piece->chunk->width)
-               : old;
+    return piece != nullptr && !old->getType()->isVectorTy() ? numbers_.splat(old, countOf(piece))
+                                                             : old;
   };
   if (leaf.assign == ir::Assign::fma) {
     Value* a = operand(leaf.operands[0], type, piece);
@@ -102,11 +99,9 @@ Emitter::Value* Emitter::reduced(const ir::Leaf& leaf, const Piece* piece) {
 void Emitter::leaf(const ir::Leaf& leaf) {
   if (!lanes_) return write(leaf.dst, nullptr, reduced(leaf, nullptr));
   const auto& home = plan_.buffers[static_cast<std::size_t>(leaf.dst.buffer)].home;
-  const Chunk& last = lanes_->chunks->back();
-  const auto relation =
-      home.vector != nullptr
-          ? moves::LaneRelation::distinct
-          : moves::laneRelation(program_, leaf.dst, lanes_->depth, last.first + last.active);
+  const auto relation = home.vector != nullptr
+                            ? moves::LaneRelation::distinct
+                            : moves::laneRelation(program_, leaf.dst, lanes_->depth, lanes_->most);
   switch (relation) {
     case moves::LaneRelation::none:
       return leaf.isReduction() ? horizontally(leaf) : laneByLane(leaf);
@@ -125,6 +120,9 @@ void Emitter::leaf(const ir::Leaf& leaf) {
 void Emitter::horizontally(const ir::Leaf& leaf) {
   const ir::DType type = program_.buffer(leaf.dst.buffer).dtype;
   const bool fma = leaf.assign == ir::Assign::fma;
+  if (const auto sum = lanes_->sums.find(&leaf); sum != lanes_->sums.end()) {
+    return addUp(leaf, pieces().front(), sum->second);
+  }
   Value* destination = numbers_.compute(read(leaf.dst, nullptr), type);
   Value* identity = numbers_.identity(leaf.assign, type);
   // By width: chunks of one width are combined lane by lane.
@@ -132,7 +130,7 @@ void Emitter::horizontally(const ir::Leaf& leaf) {
   bool first = true;
   for (const Piece& piece : pieces()) {
     const unsigned width = piece.chunk->width;
-    Value* start = numbers_.splat(identity, width);
+    Value* start = numbers_.splat(identity, countOf(&piece));
     Value* value = nullptr;
     if (fma) {
       // The contracted sum starts from dst in one lane.

@@ -19,16 +19,29 @@ constexpr std::int64_t kMostApart = 4;
 
 std::int64_t modulo(std::int64_t value, std::int64_t n) { return ((value % n) + n) % n; }
 
-/// first, first + step, ... as a constant vector of integers.
-Constant* progression(Type* element, unsigned lanes, std::int64_t first, std::int64_t step) {
+}  // namespace
+
+llvm::ElementCount Emitter::countOf(const Piece* piece) {
+  return piece == nullptr ? llvm::ElementCount::getFixed(0)
+                          : llvm::ElementCount::get(piece->chunk->width, piece->chunk->scalable);
+}
+
+Emitter::Value* Emitter::progression(Type* element, const Piece& piece, std::int64_t first,
+                                     std::int64_t step) {
+  if (piece.chunk->scalable) {
+    Type* type = Numbers::withLanes(element, countOf(&piece));
+    Value* numbers = b_.CreateStepVector(type);
+    if (step == 1) return numbers;
+    const llvm::APInt factor(64, static_cast<std::uint64_t>(step));
+    return b_.CreateMul(numbers,
+                        ConstantInt::get(type, factor.trunc(element->getIntegerBitWidth())));
+  }
   llvm::SmallVector<Constant*, 64> values;
-  for (unsigned i = 0; i < lanes; ++i) {
+  for (unsigned i = 0; i < piece.chunk->width; ++i) {
     values.push_back(ConstantInt::get(element, static_cast<std::uint64_t>(first + step * i), true));
   }
   return llvm::ConstantVector::get(values);
 }
-
-}  // namespace
 
 ConstantInt* Emitter::integer(std::int64_t value) {
   return ConstantInt::get(
@@ -104,7 +117,7 @@ Emitter::Value* Emitter::affine(const ir::Affine& expr, Type* type) {
       constant += term.coef * variable.value;
       continue;
     }
-    if (variable.kind == Variable::Kind::lane) continue;
+    if (variable.scalar == nullptr) continue;  // A lane of a fixed number.
     Value* part = b_.CreateSExtOrTrunc(variable.scalar, type);
     if (term.coef != 1) part = b_.CreateMul(part, number(term.coef), "", false, true);
     sum = sum == nullptr ? part : b_.CreateAdd(sum, part);
@@ -114,12 +127,11 @@ Emitter::Value* Emitter::affine(const ir::Affine& expr, Type* type) {
 }
 
 Emitter::Value* Emitter::affineLanes(const ir::Affine& expr, const Piece& piece, Type* integer) {
-  const unsigned width = piece.chunk->width;
   const std::int64_t coef = expr.coef(lanes_->depth);
   const bool wider = integer->getIntegerBitWidth() > word_->getBitWidth();
   Value* uniform = b_.CreateTrunc(affine(expr, wider ? integer : word_), integer);
-  return b_.CreateAdd(numbers_.splat(uniform, width),
-                      progression(integer, width, coef * piece.chunk->first, coef));
+  return b_.CreateAdd(numbers_.splat(uniform, countOf(&piece)),
+                      progression(integer, piece, coef * piece.chunk->first, coef));
 }
 
 Type* Emitter::laneOffsetType(ir::BufferId buffer) {
@@ -144,7 +156,8 @@ void Emitter::addAffine(Offset& offset, const ir::Affine& expr, std::int64_t sca
       if (piece == nullptr) continue;
       offset.constant += coef * piece->chunk->first;
       offset.laneStride += coef;
-    } else {
+    }
+    if (variable.scalar != nullptr) {
       auto place = std::lower_bound(
           offset.terms.begin(), offset.terms.end(), term.var,
           [](const std::pair<int, std::int64_t>& known, int var) { return known.first < var; });
@@ -182,7 +195,7 @@ void Emitter::addFolded(Offset& offset, const ir::Affine& expr, std::int64_t fol
     offset.constant += constant * scale;
     return;
   }
-  if (scalars.isConstant()) {
+  if (scalars.isConstant() && !piece->chunk->scalable) {
     llvm::SmallVector<Constant*, 64> values;
     for (unsigned i = 0; i < piece->chunk->width; ++i) {
       const std::int64_t number = lane * (piece->chunk->first + i) + constant;
@@ -191,14 +204,14 @@ void Emitter::addFolded(Offset& offset, const ir::Affine& expr, std::int64_t fol
     }
     return addLanes(offset, llvm::ConstantVector::get(values));
   }
-  const std::int64_t most = byLane ? lane * (piece->chunk->first + piece->chunk->width) : 0;
-  const ir::Affine uniform = scalars + ir::Affine(constant);
+  const std::int64_t most = byLane ? lane * lanes_->most : 0;
+  ir::Affine uniform = scalars + ir::Affine(constant);
+  if (byLane && piece->chunk->scalable) uniform += ir::Affine::variable(lanes_->depth, lane);
   Type* counted = holding(uniform + ir::Affine(most), 0, fold * scale);
   Value* number = affine(uniform, counted);
   if (byLane) {
-    const unsigned width = piece->chunk->width;
-    number = b_.CreateAdd(numbers_.splat(number, width),
-                          progression(counted, width, lane * piece->chunk->first, lane));
+    number = b_.CreateAdd(numbers_.splat(number, countOf(piece)),
+                          progression(counted, *piece, lane * piece->chunk->first, lane));
   }
   Type* type = number->getType();
   const auto like = [&](std::int64_t n) {
@@ -260,7 +273,7 @@ Emitter::Offset Emitter::offsetOf(const ir::Access& access, const Piece* piece) 
       addFolded(offset, index.affine, dim.fold, plan.strides[d], piece, laneType);
     }
   }
-  if (plan.home.vector != nullptr) {
+  if (plan.home.vector != nullptr && !plan.byStrip) {
     addAffine(offset, ir::Affine::variable(plan.home.vectorDepth), 1, piece);
   }
   return offset;
@@ -330,8 +343,7 @@ Emitter::Value* Emitter::lanePointers(ir::BufferId buffer, const Offset& offset,
                                       const Piece& piece) {
   Value* lanes = offset.laneOffsets;
   if (offset.laneStride != 0) {
-    Value* affinePart =
-        progression(laneOffsetType(buffer), piece.chunk->width, 0, offset.laneStride);
+    Value* affinePart = progression(laneOffsetType(buffer), piece, 0, offset.laneStride);
     lanes = lanes == nullptr ? affinePart : b_.CreateAdd(lanes, affinePart);
   }
   return b_.CreateGEP(numbers_.memory(program_.buffer(buffer).dtype), pointer(buffer, offset),
@@ -347,6 +359,9 @@ Align Emitter::alignment(ir::BufferId buffer, const Offset& offset) const {
 }
 
 Emitter::Value* Emitter::maskOf(const Piece& piece) {
+  if (piece.chunk->scalable) {
+    return piece.guardMask == nullptr ? active() : b_.CreateLogicalAnd(active(), piece.guardMask);
+  }
   if (piece.chunk->active == piece.chunk->width) return piece.guardMask;
   llvm::SmallVector<Constant*, 64> bits;
   for (unsigned i = 0; i < piece.chunk->width; ++i) {
@@ -400,6 +415,7 @@ Emitter::Value* Emitter::readMemory(const ir::Access& access, const Piece* piece
     return tag(b_.CreateAlignedLoad(element, pointer(access.buffer, offset), natural),
                access.buffer);
   }
+  if (piece->chunk->scalable) return readStrip(access.buffer, offset, *piece);
   const unsigned width = piece->chunk->width;
   Type* type = llvm::FixedVectorType::get(element, width);
   Value* mask = maskOf(*piece);
@@ -432,6 +448,7 @@ void Emitter::write(const ir::Access& access, const Piece* piece, Value* held) {
     tag(b_.CreateAlignedStore(value, pointer(access.buffer, offset), natural), access.buffer);
     return;
   }
+  if (piece->chunk->scalable) return writeStrip(access.buffer, offset, *piece, value);
   const unsigned width = piece->chunk->width;
   Value* mask = maskOf(*piece);
   if (offset.laneOffsets == nullptr && offset.laneStride == 1) {

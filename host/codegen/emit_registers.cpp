@@ -15,8 +15,10 @@ llvm::AllocaInst* Emitter::slot(ir::BufferId buffer, int index) {
   llvm::IRBuilderBase::InsertPointGuard guard(b_);
   llvm::BasicBlock& entry = state_.function->getEntryBlock();
   b_.SetInsertPoint(&entry, entry.begin());
-  return known = b_.CreateAlloca(Numbers::withLanes(numbers_.held(declared.dtype), shape.width),
-                                 nullptr, declared.name);
+  return known = b_.CreateAlloca(
+             Numbers::withLanes(numbers_.held(declared.dtype),
+                                llvm::ElementCount::get(shape.width, shape.scalable)),
+             nullptr, declared.name);
 }
 
 /// Where the accessed element of each iteration lives; one place for scalar code.
@@ -27,7 +29,8 @@ llvm::SmallVector<ElementPlace, 16> Emitter::placesOf(const ir::Access& access,
              "a register buffer is indexed by a loop");
   const BufferPlan& plan = plan_.buffers[static_cast<std::size_t>(access.buffer)];
   llvm::SmallVector<ElementPlace, 16> places;
-  const unsigned count = piece == nullptr ? 1 : piece->chunk->active;
+  // All lanes of a strip are in one slot.
+  const unsigned count = piece == nullptr || piece->chunk->scalable ? 1 : piece->chunk->active;
   for (unsigned lane = 0; lane < count; ++lane) {
     std::int64_t element = offset.constant + offset.laneStride * lane;
     if (offset.laneOffsets != nullptr) {
@@ -70,7 +73,8 @@ Emitter::Value* Emitter::readRegister(const ir::Access& access, const Piece* pie
   const auto places = placesOf(access, piece);
   const BufferPlan& plan = plan_.buffers[static_cast<std::size_t>(access.buffer)];
   const Slot& first = plan.slots[static_cast<std::size_t>(places[0].slot)];
-  const bool moves = piece != nullptr &&
+  if (plan.byStrip) return loadSlot(access.buffer, places[0].slot);
+  const bool moves = piece != nullptr && !piece->chunk->scalable &&
                      (piece->chunk->active > 1 || plan.home.vector != nullptr) &&
                      (!allSame(places) || plan.home.vector != nullptr);
   if (!moves) {
@@ -126,7 +130,7 @@ void Emitter::writeRegister(const ir::Access& access, const Piece* piece, Value*
   }
   const unsigned width = piece->chunk->width;
   const Slot& first = plan.slots[static_cast<std::size_t>(places[0].slot)];
-  if (inPlace(places, first, width) && places.size() >= first.active) {
+  if (plan.byStrip || (inPlace(places, first, width) && places.size() >= first.active)) {
     llvm::AllocaInst* to = slot(access.buffer, places[0].slot);
     if (piece->guardMask != nullptr) {
       held = b_.CreateSelect(piece->guardMask, held, b_.CreateLoad(to->getAllocatedType(), to));

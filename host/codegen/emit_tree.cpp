@@ -6,6 +6,11 @@
 #include "codegen/emitter.h"
 
 namespace dojo::codegen {
+namespace {
+
+constexpr unsigned kMostSve = 2048;  ///< Bits, by the architecture.
+
+}  // namespace
 
 Emitter::Emitter(llvm::Module& module, const ir::Program& program, const Plan& plan,
                  const MachineFacts& facts)
@@ -57,6 +62,11 @@ void Emitter::decorate(llvm::Function* function) const {
   function->setDoesNotThrow();
   if (!facts_.cpu.empty()) function->addFnAttr("target-cpu", facts_.cpu);
   if (!facts_.features.empty()) function->addFnAttr("target-features", facts_.features);
+  if (facts_.leastVectorBits > 0) {
+    const auto least = static_cast<unsigned>(facts_.leastVectorBits / 128);
+    function->addFnAttr(
+        llvm::Attribute::getWithVScaleRangeArgs(module_.getContext(), least, kMostSve / 128));
+  }
   if (facts_.vectorBits > 0) {
     const std::string bits = std::to_string(facts_.vectorBits);
     function->addFnAttr("prefer-vector-width", bits);
@@ -89,6 +99,7 @@ void Emitter::leaveFunction() {
       if (slot != nullptr) slots.push_back(slot);
     }
   }
+  slots.insert(slots.end(), state_.sums.begin(), state_.sums.end());
   if (slots.empty()) return;
   llvm::DominatorTree dominators(*state_.function);
   llvm::PromoteMemToReg(slots, dominators);
@@ -163,9 +174,10 @@ void Emitter::node(const ir::Node& node) {
     } else if (possible) {
       Value* some = nullptr;
       if (needsSomeLane(node)) {
-        for (Value* mask : lanes_->masks) {
-          Value* any =
-              mask == nullptr ? static_cast<Value*>(b_.getTrue()) : b_.CreateOrReduce(mask);
+        for (const Piece& piece : pieces()) {
+          const bool all = piece.guardMask == nullptr;
+          Value* mask = all || !piece.chunk->scalable ? piece.guardMask : maskOf(piece);
+          Value* any = all ? static_cast<Value*>(b_.getTrue()) : b_.CreateOrReduce(mask);
           some = some == nullptr ? any : b_.CreateOr(some, any);
         }
       }
@@ -213,6 +225,8 @@ void Emitter::unguarded(const ir::Node& node) {
 
 void Emitter::scope(const ir::Node& node) {
   const ir::Scope& scope = node.scope();
+  const bool vector = scope.mapping.has(ir::MapKind::vector);
+  if (vector && plan_.chunks.at(&node).front().scalable) return strips(node);
   if (!scope.extent.isConstant()) {
     const auto limit = [&](const ir::Access& access) {
       return b_.CreateSExtOrTrunc(read(access, nullptr), word_);
@@ -223,7 +237,7 @@ void Emitter::scope(const ir::Node& node) {
   }
   const std::int64_t count = scope.extent.count;
   if (count <= 0) return;
-  if (scope.mapping.has(ir::MapKind::vector)) return vectorized(node);
+  if (vector) return vectorized(node);
   if (scope.mapping.has(ir::MapKind::parallel)) return parallel(node);
   if (scope.mapping.has(ir::MapKind::unroll) || count == 1) return unrolled(scope);
   sequential(scope, integer(0), integer(count), false);
@@ -251,6 +265,7 @@ void Emitter::vectorized(const ir::Node& node) {
   lanes.depth = static_cast<int>(variables_.size());
   lanes.chunks = &plan_.chunks.at(&node);
   lanes.masks.resize(lanes.chunks->size());
+  lanes.most = node.scope().extent.count;
   lanes_ = std::move(lanes);
   Variable variable;
   variable.kind = Variable::Kind::lane;
@@ -285,13 +300,16 @@ void Emitter::sequential(const ir::Scope& scope, Value* first, Value* last, bool
 void Emitter::closeLoop(llvm::PHINode* variable, Value* last) {
   const Frame& frame = state_.frames.back();
   llvm::BasicBlock* latch = b_.GetInsertBlock();
+  const auto scaled = [&](std::int64_t by) -> Value* {
+    return frame.stride == nullptr ? integer(by) : b_.CreateMul(frame.stride, integer(by));
+  };
   const auto advance = [&](llvm::PHINode* phi, std::int64_t by) {
-    Value* next = b_.CreateAdd(phi, integer(by));
+    Value* next = b_.CreateAdd(phi, scaled(by));
     phi->addIncoming(next, latch);
     return next;
   };
   for (const auto& [phi, by] : frame.pointers) {
-    phi->addIncoming(b_.CreateGEP(b_.getInt8Ty(), phi, integer(by)), latch);
+    phi->addIncoming(b_.CreateGEP(b_.getInt8Ty(), phi, scaled(by)), latch);
   }
   Value* ended = nullptr;
   for (const auto& [factor, phi] : frame.multiples) {

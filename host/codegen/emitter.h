@@ -24,6 +24,9 @@ struct MachineFacts {
   /// Whether an address may be a sum of registers, one of them scaled: loops count offsets then,
   /// and addresses else.
   bool sumsInAddresses = true;
+  /// Whether vector instructions take a number of lanes (RISC-V); strips are masked else.
+  bool vectorLengths = false;
+  int leastVectorBits = 0;  ///< Arm SVE: what LLVM may count on; 0: nothing.
   int vectorBits = 0;
   ArithmeticFacts arithmetic;
 };
@@ -60,6 +63,7 @@ class Emitter {
     std::map<std::int64_t, llvm::PHINode*> multiples;
     /// Where addresses are counted themselves: with the bytes that an iteration adds.
     std::vector<std::pair<llvm::PHINode*, std::int64_t>> pointers;
+    Value* stride = nullptr;  ///< What an iteration adds to the variable; nullptr: 1.
   };
   /// Vectors made of several rows of a register buffer, by first row, number of rows and part:
   /// valid in one block and until the buffer is written.
@@ -75,6 +79,7 @@ class Emitter {
     Value* buffers = nullptr;                           ///< The caller's array of addresses.
     std::vector<Value*> bases;                          ///< By buffer; nullptr: not here (yet).
     std::vector<std::vector<llvm::AllocaInst*>> slots;  ///< By buffer and slot.
+    std::vector<llvm::AllocaInst*> sums;                ///< Of strips.
     std::vector<Frame> frames;
     Interleaved interleaved;
   };
@@ -82,6 +87,12 @@ class Emitter {
     int depth = 0;
     const std::vector<Chunk>* chunks = nullptr;
     std::vector<Value*> masks;  ///< By chunk: iterations that no guard turned off; nullptr: all.
+    std::int64_t most = 0;      ///< Iterations, or a bound of them.
+    /// Strips only: lanes of this one, i32, or as a mask.
+    Value* length = nullptr;
+    Value* active = nullptr;
+    /// Reductions into an element that nothing else in the scope touches: a sum for each lane.
+    std::map<const ir::Leaf*, llvm::AllocaInst*> sums;
   };
   /// One vector's worth of lanes with what is known about them; nullptr: scalar code.
   struct Piece {
@@ -121,6 +132,16 @@ class Emitter {
   [[nodiscard]] bool needsSomeLane(const ir::Node& node) const;
   [[nodiscard]] bool alwaysInside(const ir::Access& access) const;
 
+  // emit_strips.cpp
+  void strips(const ir::Node& node);
+  void strip(const ir::Node& node, Value* first, Value* last);
+  [[nodiscard]] std::vector<const ir::Leaf*> apart(const ir::Scope& scope) const;
+  [[nodiscard]] Value* active();
+  void addUp(const ir::Leaf& leaf, const Piece& piece, llvm::AllocaInst* sum);
+  [[nodiscard]] Value* readStrip(ir::BufferId buffer, const Offset& offset, const Piece& piece);
+  void writeStrip(ir::BufferId buffer, const Offset& offset, const Piece& piece, Value* value);
+  [[nodiscard]] Value* laneMask(const Piece& piece);
+
   // emit_parallel.cpp
   void parallel(const ir::Node& node);
 
@@ -147,6 +168,10 @@ class Emitter {
   [[nodiscard]] Value* pointer(ir::BufferId buffer, const Offset& offset);
   [[nodiscard]] Value* lanePointers(ir::BufferId buffer, const Offset& offset, const Piece& piece);
   [[nodiscard]] llvm::Align alignment(ir::BufferId buffer, const Offset& offset) const;
+  [[nodiscard]] static llvm::ElementCount countOf(const Piece* piece);
+  /// first, first + step, ... for the lanes of a fixed chunk; of a strip 0, step, ...
+  [[nodiscard]] Value* progression(llvm::Type* element, const Piece& piece, std::int64_t first,
+                                   std::int64_t step);
   [[nodiscard]] Value* maskOf(const Piece& piece);  ///< nullptr: every element counts.
   /// Held form; a scalar where no lane moves it.
   [[nodiscard]] Value* read(const ir::Access& access, const Piece* piece);

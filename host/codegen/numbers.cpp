@@ -15,9 +15,9 @@ using llvm::Value;
 
 namespace {
 
-unsigned lanesOf(const Value* value) {
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-  return vector == nullptr ? 0 : vector->getNumElements();
+llvm::ElementCount lanesOf(const Value* value) {
+  const auto* vector = llvm::dyn_cast<llvm::VectorType>(value->getType());
+  return vector == nullptr ? llvm::ElementCount::getFixed(0) : vector->getElementCount();
 }
 
 unsigned bitsOf(DType type) { return static_cast<unsigned>(ir::sizeBytes(type)) * 8; }
@@ -47,8 +47,8 @@ Type* Numbers::computed(DType type) const {
   return isHalfWidth(type) ? b_.getFloatTy() : held(type);
 }
 
-Type* Numbers::withLanes(Type* type, unsigned lanes) {
-  return lanes == 0 ? type : llvm::FixedVectorType::get(type, lanes);
+Type* Numbers::withLanes(Type* type, llvm::ElementCount lanes) {
+  return lanes.isZero() ? type : llvm::VectorType::get(type, lanes);
 }
 
 Type* Numbers::like(Value* value, Type* element) const {
@@ -233,8 +233,8 @@ Value* Numbers::constant(const ir::Constant& constant, DType type) {
   return ConstantInt::get(b_.getContext(), bits.trunc(element->getIntegerBitWidth()));
 }
 
-Value* Numbers::splat(Value* scalar, unsigned lanes) {
-  return lanes == 0 ? scalar : b_.CreateVectorSplat(lanes, scalar);
+Value* Numbers::splat(Value* scalar, llvm::ElementCount lanes) {
+  return lanes.isZero() ? scalar : b_.CreateVectorSplat(lanes, scalar);
 }
 
 }  // namespace dojo::codegen

@@ -26,8 +26,8 @@ class Numbers {
   [[nodiscard]] llvm::Type* memory(ir::DType type) const;
   [[nodiscard]] llvm::Type* held(ir::DType type) const;
   [[nodiscard]] llvm::Type* computed(ir::DType type) const;
-  /// `type` as the element of a vector; lanes 0: itself.
-  [[nodiscard]] static llvm::Type* withLanes(llvm::Type* type, unsigned lanes);
+  /// `type` as the element of a vector; no lanes: itself.
+  [[nodiscard]] static llvm::Type* withLanes(llvm::Type* type, llvm::ElementCount lanes);
 
   [[nodiscard]] llvm::Value* fromMemory(llvm::Value* value, ir::DType type);
   [[nodiscard]] llvm::Value* toMemory(llvm::Value* value, ir::DType type);
@@ -52,11 +52,12 @@ class Numbers {
   [[nodiscard]] llvm::Value* operate(ir::Op op, ir::DType type, llvm::ArrayRef<llvm::Value*> args,
                                      llvm::Value* safeDivisor);
 
-  [[nodiscard]] llvm::Value* splat(llvm::Value* scalar, unsigned lanes);
+  [[nodiscard]] llvm::Value* splat(llvm::Value* scalar, llvm::ElementCount lanes);
   /// All lanes combined into one.
   [[nodiscard]] llvm::Value* horizontal(ir::Assign assign, llvm::Value* vector, ir::DType type);
 
  private:
+  [[nodiscard]] llvm::Value* reduce(ir::Assign assign, llvm::Value* vector, ir::DType type);
   [[nodiscard]] llvm::Value* operateFloat(ir::Op op, llvm::ArrayRef<llvm::Value*> args);
   [[nodiscard]] llvm::Value* operateInteger(ir::Op op, ir::DType type,
                                             llvm::ArrayRef<llvm::Value*> args,

@@ -63,6 +63,7 @@ Value* Numbers::combine(Assign assign, Value* a, Value* b, DType type) {
 }
 
 Value* Numbers::horizontal(Assign assign, Value* vector, DType type) {
+  if (llvm::isa<llvm::ScalableVectorType>(vector->getType())) return reduce(assign, vector, type);
   auto* shape = llvm::cast<llvm::FixedVectorType>(vector->getType());
   for (unsigned half = shape->getNumElements() / 2; half > 0; half /= 2) {
     llvm::SmallVector<int, 64> low(half);
@@ -73,6 +74,26 @@ Value* Numbers::horizontal(Assign assign, Value* vector, DType type) {
                      b_.CreateShuffleVector(vector, high), type);
   }
   return b_.CreateExtractElement(vector, std::uint64_t{0});
+}
+
+/// By instructions, for vectors whose length isn't known here. There is none for products.
+Value* Numbers::reduce(Assign assign, Value* vector, DType type) {
+  const bool isUnsigned = type == DType::u8;
+  if (ir::isFloat(type)) {
+    if (assign == Assign::max) return b_.CreateFPMaxReduce(vector);
+    if (assign == Assign::min) return b_.CreateFPMinReduce(vector);
+    auto* sum = b_.CreateFAddReduce(ConstantFP::getNegativeZero(vector->getType()->getScalarType()),
+                                    vector);
+    sum->setHasAllowReassoc(true);
+    return sum;
+  }
+  if (type == DType::boolean) {
+    if (assign == Assign::max) return b_.CreateOrReduce(vector);
+    return assign == Assign::min ? b_.CreateAndReduce(vector) : b_.CreateXorReduce(vector);
+  }
+  if (assign == Assign::max) return b_.CreateIntMaxReduce(vector, !isUnsigned);
+  if (assign == Assign::min) return b_.CreateIntMinReduce(vector, !isUnsigned);
+  return b_.CreateAddReduce(vector);
 }
 
 Value* Numbers::operate(Op op, DType type, llvm::ArrayRef<Value*> args, Value* safeDivisor) {

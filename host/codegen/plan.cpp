@@ -50,12 +50,66 @@ class Planner {
       }
       plan.kind =
           buffer.location == "stack" ? BufferPlan::Kind::stack : BufferPlan::Kind::registers;
+      if (plan.home.vector != nullptr && plan.kind == BufferPlan::Kind::registers &&
+          strips(*plan.home.vector, plan.home.vectorDepth)) {
+        plan.byStrip = true;
+        continue;
+      }
       if (plan.home.vector != nullptr) {
         const std::int64_t lanes = plan.home.vector->scope().extent.count;
         for (std::int64_t& stride : plan.strides) stride *= lanes;
         plan.elements *= lanes;
         const auto width = cutLanes(lanes, lanesOf(*plan.home.vector)).front().width;
         laneDims_[i] = LaneDim{1, lanes, lanes, width};
+      }
+    }
+  }
+
+  bool strips(const ir::Node& scope, int depth) {
+    if (homes_.empty()) homes_ = moves::homes(program_);
+    return moves::inStrips(program_, scope, depth, target_, homes_);
+  }
+
+  /// With as many registers in a group as leave enough groups for what the scope computes.
+  Chunk strip(const ir::Node& scope) const {
+    Needs needs;
+    look(scope.scope().body, needs);
+    const bool riscv = target_.triple.starts_with("riscv");
+    const int bits = riscv ? 64 : 128;  // Of LLVM's vscale.
+    const int registers = !riscv ? 1 : std::clamp(target_.vector.grouping, 1, needs.much ? 4 : 8);
+    Chunk chunk;
+    chunk.width = static_cast<unsigned>(std::max(1, bits * registers / 8 / needs.widest));
+    chunk.active = chunk.width;
+    chunk.scalable = true;
+    return chunk;
+  }
+
+  struct Needs {
+    int widest = 1;  ///< Bytes of the widest that is computed with.
+    bool much = false;
+  };
+  void look(const std::vector<ir::Node>& body, Needs& needs) const {
+    for (const ir::Node& node : body) {
+      ir::forEachAccess(node, [&](const ir::Access& access, ir::Touch) {
+        const ir::DType type = program_.buffer(access.buffer).dtype;
+        const bool half = type == ir::DType::f16 || type == ir::DType::bf16;
+        needs.widest = std::max(needs.widest, half ? 4 : ir::sizeBytes(type));
+      });
+      if (node.isScope()) {
+        look(node.scope().body, needs);
+        continue;
+      }
+      switch (node.leaf().op) {
+        case ir::Op::exp:
+        case ir::Op::log:
+        case ir::Op::tanh:
+        case ir::Op::erf:
+        case ir::Op::sigmoid:
+        case ir::Op::pow:
+          needs.much = true;
+          break;
+        default:
+          break;
       }
     }
   }
@@ -72,7 +126,13 @@ class Planner {
       if (!node.isScope()) continue;
       const bool vector = node.scope().mapping.has(ir::MapKind::vector);
       if (vector) {
-        lanes_ = &(plan_.chunks[&node] = cutLanes(node.scope().extent.count, lanesOf(node)));
+        std::vector<Chunk>& chunks = plan_.chunks[&node];
+        if (strips(node, depth_)) {
+          chunks = {strip(node)};
+        } else {
+          chunks = cutLanes(node.scope().extent.count, lanesOf(node));
+        }
+        lanes_ = &chunks;
         laneDepth_ = depth_;
       }
       ++depth_;
@@ -82,11 +142,20 @@ class Planner {
     }
   }
 
+  void cutByStrip(BufferPlan& plan) const {
+    const Chunk& chunk = plan_.chunks.at(plan.home.vector).front();
+    for (std::int64_t element = 0; element < plan.elements; ++element) {
+      plan.places.push_back({static_cast<int>(element), 0});
+      plan.slots.push_back({chunk.width, chunk.active, true});
+    }
+  }
+
   /// The widest access by lane decides how a register buffer is cut.
   void propose(const ir::Access& access) {
     const auto id = static_cast<std::size_t>(access.buffer);
     const BufferPlan& plan = plan_.buffers[id];
     if (plan.kind != BufferPlan::Kind::registers || plan.home.vector != nullptr) return;
+    if (lanes_->front().scalable) return;
     const unsigned width = lanes_->front().width;
     if (width <= laneDims_[id].width) return;
     for (std::size_t d = 0; d < access.indices.size(); ++d) {
@@ -99,6 +168,7 @@ class Planner {
 
   void cutSlots(std::size_t id) {
     BufferPlan& plan = plan_.buffers[id];
+    if (plan.byStrip) return cutByStrip(plan);
     const LaneDim& dim = laneDims_[id];
     plan.places.resize(static_cast<std::size_t>(plan.elements));
     if (dim.width == 0) {
@@ -128,6 +198,7 @@ class Planner {
   const target::Target& target_;
   Plan plan_;
   std::vector<LaneDim> laneDims_;
+  std::vector<moves::Home> homes_;
   const std::vector<Chunk>* lanes_ = nullptr;
   int laneDepth_ = -1;
   int depth_ = 0;

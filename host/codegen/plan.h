@@ -19,6 +19,9 @@ struct Chunk {
   std::int64_t first = 0;  ///< Lane number of element 0.
   unsigned width = 1;      ///< Elements of the vector type, a power of two.
   unsigned active = 1;     ///< Elements that are iterations.
+  /// A strip: `width` times what the device's registers hold more than the least (LLVM's vscale);
+  /// the only chunk of its scope, of as many lanes as are left. `first` and `active` mean nothing.
+  bool scalable = false;
 };
 /// Full registers, then a tail in the narrowest power of two that holds it.
 [[nodiscard]] std::vector<Chunk> cutLanes(std::int64_t extent, std::int64_t registerLanes);
@@ -26,7 +29,8 @@ struct Chunk {
 /// One SSA variable of a register buffer: a scalar (width 0) or neighbouring elements.
 struct Slot {
   unsigned width = 0;
-  unsigned active = 0;  ///< Elements that hold storage.
+  unsigned active = 0;    ///< Elements that hold storage.
+  bool scalable = false;  ///< As of a Chunk: the lanes of a strip.
 };
 struct ElementPlace {
   int slot = 0;
@@ -43,6 +47,8 @@ struct BufferPlan {
   std::vector<std::int64_t> strides;
   std::int64_t elements = 1;
   moves::Home home;
+  /// registers: each slot holds the copies of all lanes of a strip.
+  bool byStrip = false;
   std::vector<Slot> slots;           ///< registers
   std::vector<ElementPlace> places;  ///< registers: by storage element
 };

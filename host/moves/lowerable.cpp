@@ -100,7 +100,7 @@ class Lowerable {
       refuseHere("lower.fma", fmt::format("target {} has no fused multiply-add", target_.name));
     }
     std::int64_t copies = 1;
-    if (vector_ != nullptr) {
+    if (vector_ != nullptr && !strips_) {
       const std::int64_t lanes = vector_->scope().extent.count;
       const bool split =
           homes_[static_cast<std::size_t>(leaf.dst.buffer)].vector == nullptr &&
@@ -157,7 +157,9 @@ class Lowerable {
     if (std::popcount(scope.mapping.bits) > 1) {
       refuseHere("lower.mapping", "these mappings can't stand together on one scope");
     }
-    if (!scope.mapping.none() && !scope.extent.isConstant()) {
+    // Vectors of any length: see enterVector().
+    const bool anyLength = scope.mapping.has(ir::MapKind::vector) && target_.vector.scalable;
+    if (!scope.mapping.none() && !scope.extent.isConstant() && !anyLength) {
       refuseHere("lower.extent", "a scope whose extent is read at run time can't be mapped");
     }
   }
@@ -175,7 +177,8 @@ class Lowerable {
         }
       }
     }
-    const auto saved = std::tuple(vector_, vectorDepth_, valueLanes_, parallel_, unrolled_);
+    const auto saved =
+        std::tuple(vector_, vectorDepth_, valueLanes_, strips_, parallel_, unrolled_);
     if (scope.mapping.has(ir::MapKind::vector)) enterVector(node);
     if (scope.mapping.has(ir::MapKind::parallel)) enterParallel(node);
     if (scope.mapping.has(ir::MapKind::unroll)) {
@@ -185,7 +188,7 @@ class Lowerable {
     enclosing_.push_back(&node);
     visit(scope.body);
     enclosing_.pop_back();
-    std::tie(vector_, vectorDepth_, valueLanes_, parallel_, unrolled_) = saved;
+    std::tie(vector_, vectorDepth_, valueLanes_, strips_, parallel_, unrolled_) = saved;
   }
 
   void enterVector(const ir::Node& node) {
@@ -197,9 +200,17 @@ class Lowerable {
       refuseHere("lower.vector", fmt::format("the vectors of target {} don't compute with {}",
                                              target_.name, ir::name(*missing)));
     }
+    strips_ = inStrips(program_, node, vectorDepth_, target_, homes_);
+    if (strips_) return;
     const std::int64_t most =
         std::int64_t{registerLanes(program_, node, target_)} * std::max(target_.vector.grouping, 1);
-    if (node.scope().extent.count > most) {
+    const bool constant = node.scope().extent.isConstant();
+    const auto why = [&] { return notInStrips(program_, node, vectorDepth_, target_, homes_); };
+    if (!constant) refuseHere("lower.extent", "lanes can't be read at run time here: " + why());
+    if (constant && node.scope().extent.count > most && target_.vector.scalable) {
+      refuseHere("lower.vector", fmt::format("{} lanes are more than {}, and {}",
+                                             node.scope().extent.count, most, why()));
+    } else if (constant && node.scope().extent.count > most) {
       refuseHere(
           "lower.vector",
           fmt::format("{} lanes are more than the {} that target {} has for the dtypes inside",
@@ -223,6 +234,7 @@ class Lowerable {
   const ir::Node* vector_ = nullptr;
   int vectorDepth_ = -1;
   int valueLanes_ = 1;
+  bool strips_ = false;  ///< See inStrips().
   const ir::Node* parallel_ = nullptr;
   std::int64_t unrolled_ = 1;
   std::int64_t instances_ = 0;

@@ -146,4 +146,76 @@ LaneRelation laneRelation(const ir::Program& program, const ir::Access& access, 
   return moves ? LaneRelation::conflicting : LaneRelation::none;
 }
 
+namespace {
+
+class Strips {
+ public:
+  Strips(const ir::Program& program, const ir::Node& scope, int depth,
+         const std::vector<Home>& homes)
+      : program_(program), scope_(scope), depth_(depth), homes_(homes) {}
+
+  std::string run() {
+    visit(scope_.scope().body);
+    return problem_;
+  }
+
+ private:
+  void visit(const std::vector<ir::Node>& body) {
+    for (const ir::Node& node : body) {
+      ir::forEachAccess(node, [&](const ir::Access& access, ir::Touch) { checkAccess(access); });
+      if (node.isLeaf()) {
+        checkLeaf(node.leaf());
+      } else {
+        visit(node.scope().body);
+      }
+    }
+  }
+
+  void checkAccess(const ir::Access& access) {
+    const ir::Buffer& buffer = program_.buffer(access.buffer);
+    const bool own = homes_[static_cast<std::size_t>(access.buffer)].vector == &scope_;
+    if (own && buffer.location == "stack" && !scope_.scope().extent.isConstant()) {
+      problem_ = buffer.name + " has a copy on the stack for each of an unknown number of lanes";
+    }
+    if (buffer.location != "register") return;
+    for (std::size_t d = 0; d < access.indices.size(); ++d) {
+      const std::int64_t fold = buffer.dims[d].fold;
+      const std::int64_t coef = access.indices[d].affine.coef(depth_);
+      if (fold == 1 || coef == 0 || (fold != 0 && coef % fold == 0)) continue;
+      problem_ = buffer.name + " is in registers and indexed by the lane";
+    }
+  }
+
+  void checkLeaf(const ir::Leaf& leaf) {
+    if (homes_[static_cast<std::size_t>(leaf.dst.buffer)].vector == &scope_) return;
+    const std::int64_t most = ir::variableRange(program_, scope_.scope()).hi;
+    const LaneRelation relation = laneRelation(program_, leaf.dst, depth_, most);
+    const bool sums = leaf.isReduction() && leaf.assign != ir::Assign::mul;
+    if (relation == LaneRelation::conflicting || (relation == LaneRelation::none && !sums)) {
+      problem_ = program_.buffer(leaf.dst.buffer).name + " is written lane by lane";
+    }
+  }
+
+  const ir::Program& program_;
+  const ir::Node& scope_;
+  int depth_;
+  const std::vector<Home>& homes_;
+  std::string problem_;
+};
+
+}  // namespace
+
+std::string notInStrips(const ir::Program& program, const ir::Node& vectorScope, int depth,
+                        const target::Target& target, const std::vector<Home>& homes) {
+  if (!target.vector.scalable) return "the target's vectors have a fixed length";
+  return Strips(program, vectorScope, depth, homes).run();
+}
+
+bool inStrips(const ir::Program& program, const ir::Node& vectorScope, int depth,
+              const target::Target& target, const std::vector<Home>& homes) {
+  const ir::Extent& extent = vectorScope.scope().extent;
+  const bool fits = extent.isConstant() && extent.count <= valueLanes(program, vectorScope, target);
+  return !fits && notInStrips(program, vectorScope, depth, target, homes).empty();
+}
+
 }  // namespace dojo::moves

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ir/program.h"
@@ -38,6 +39,16 @@ struct Home {
 [[nodiscard]] std::optional<ir::DType> notInVectors(const ir::Program& program,
                                                     const ir::Node& vectorScope,
                                                     const target::Target& target);
+
+/// Why a vector scope's iterations can't be worked off in strips of as many lanes as the device has
+/// (scalable targets; no matter how many iterations there are, and where their number is read at
+/// run time); empty: they can.
+[[nodiscard]] std::string notInStrips(const ir::Program& program, const ir::Node& vectorScope,
+                                      int depth, const target::Target& target,
+                                      const std::vector<Home>& homes);
+/// Whether they are: where one value doesn't hold them all.
+[[nodiscard]] bool inStrips(const ir::Program& program, const ir::Node& vectorScope, int depth,
+                            const target::Target& target, const std::vector<Home>& homes);
 
 /// How the lanes of a vector scope fall on the storage of an access.
 enum class LaneRelation {
