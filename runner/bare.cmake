@@ -15,7 +15,11 @@ if(NOT EXISTS "${timer}")
 endif()
 file(GLOB port_sources CONFIGURE_DEPENDS "${here}/ports/${DOJO_PORT}/*.[cS]")
 list(FILTER port_sources EXCLUDE REGEX "/timer_[^/]*$")
-add_executable(${DOJO_IMAGE} ${DOJO_CORE_SOURCES} "${here}/core/crc32.c" "${here}/core/counter.c"
+set(core_sources ${DOJO_CORE_SOURCES})
+if(DOJO_BATCH)
+  set(core_sources ${DOJO_BATCH_SOURCES})
+endif()
+add_executable(${DOJO_IMAGE} ${core_sources} "${here}/core/crc32.c" "${here}/core/counter.c"
                "${here}/ports/bare/bare.c" "${here}/ports/bare/memory.c"
                "${here}/ports/bare/console_${DOJO_CONSOLE}.c" "${timer}" ${port_sources}
                "${generated}/items.S")

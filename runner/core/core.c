@@ -186,21 +186,6 @@ static void take_ack(void) {
   if (body->ack.resend) send_again(next);
 }
 
-static void execute(size_t length);
-
-/* Executes what comes. wait: waits for something. */
-static void listen(int wait) {
-  uint8_t chunk[32];
-  size_t count;
-  while ((count = dojo_port_receive(chunk, sizeof chunk, wait)) != 0) {
-    for (size_t i = 0; i < count; ++i) {
-      size_t length = dojo_frame_take(chunk[i]);
-      if (length != 0) execute(length - DOJO_HEAD_BYTES);
-    }
-    wait = 0;
-  }
-}
-
 __attribute__((noinline)) static void copy(void* to, const void* from, uintptr_t bytes) {
   uint8_t* target = to;
   const uint8_t* source = from;
@@ -259,9 +244,9 @@ static int run(void) {
   for (uint32_t set = 0; finished < call.samples; set = set + 1 == call.sets ? 0 : set + 1) {
     while (finished - acked == DOJO_SAMPLE_WINDOW && !aborted) {
       dojo_port_flush(1);
-      listen(1);
+      dojo_listen(1);
     }
-    listen(0);
+    dojo_listen(0);
     if (aborted) return DOJO_REASON_ABORTED;
     if (call.budget != 0 && finished >= call.min_samples &&
         dojo_port_micros() - start >= call.budget) {
@@ -390,7 +375,7 @@ static unsigned act(uint8_t kind, size_t length) {
   }
 }
 
-static void execute(size_t length) {
+void dojo_execute(size_t length) {
   uint8_t kind = dojo_frame[DOJO_HEAD_KIND];
   uint8_t number = dojo_frame[DOJO_HEAD_SEQUENCE];
   if (kind == DOJO_ABORT) {
@@ -424,8 +409,4 @@ static void execute(size_t length) {
   if (kind == DOJO_RESET || (outcome == DOJO_FAULT && answer.fault.cause == DOJO_CAUSE_LOST)) {
     dojo_port_reset();
   }
-}
-
-void dojo_run(void) {
-  for (;;) listen(1);
 }

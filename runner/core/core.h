@@ -12,8 +12,12 @@
 extern "C" {
 #endif
 
-/** Serves the link for ever. */
+/** Serves the link for ever, or the list of a batch image to its end. link.c or batch.c. */
 void dojo_run(void);
+/** Executes what has come. wait: waits for something. link.c or batch.c. */
+void dojo_listen(int wait);
+/** Executes the command that stands in dojo_frame, with so many bytes of body. */
+void dojo_execute(size_t length);
 
 /** Emits one item of INFO; only from dojo_port_items(). A payload may be given in two pieces. */
 void dojo_item(uint8_t tag, const void* head, uint16_t head_bytes, const void* tail,

@@ -26,6 +26,8 @@ const Memory* withRole(const Target& target, const std::string& role, char acces
   return nullptr;
 }
 
+bool isBatch(const Target& target) { return target.runner.transport == "batch"; }
+
 /// What every part needs.
 struct Parts {
   const Target* target = nullptr;
@@ -84,8 +86,10 @@ std::string config(const Parts& parts) {
   }
   out += fmt::format("#define DOJO_CONSOLE_BAUD {}\n", t.runner.baud);
   if (parts.mailbox != nullptr) {
-    out += fmt::format("#define DOJO_MAILBOX_ADDRESS {:#x}\n#define DOJO_MAILBOX_SIZE {:#x}\n",
-                       parts.mailbox->origin, parts.mailbox->length);
+    // The list of a batch image lies where the mailbox would.
+    const char* name = isBatch(t) ? "LIST" : "MAILBOX";
+    out += fmt::format("#define DOJO_{0}_ADDRESS {1:#x}\n#define DOJO_{0}_{2} {3:#x}\n", name,
+                       parts.mailbox->origin, isBatch(t) ? "ROOM" : "SIZE", parts.mailbox->length);
   }
   out += fmt::format("#define DOJO_STACK_BASE {:#x}\n#define DOJO_STACK_SIZE {:#x}\n",
                      parts.stack->base, parts.stack->size);
@@ -159,7 +163,8 @@ bool feature(const Target& target, const std::string& name) {
 }
 
 std::string linkerScript(const Parts& parts) {
-  const bool small = parts.arch == "riscv32" && feature(*parts.target, "c");
+  const bool small =
+      parts.arch == "riscv32" && feature(*parts.target, "c") && !isBatch(*parts.target);
   const auto memory = [](const char* name, const Memory& at) {
     return fmt::format("  {} : ORIGIN = {:#x}, LENGTH = {:#x}\n", name, at.origin, at.length);
   };
@@ -232,9 +237,9 @@ std::string cmake(const Parts& parts) {
   };
   return fmt::format(
       "# Of target {}; written by dojo-port.\nset(DOJO_PORT {})\nset(DOJO_CONSOLE {})\n"
-      "set(DOJO_TIMER {})\nset(DOJO_FLAGS \"{}\")\n",
+      "set(DOJO_TIMER {})\nset(DOJO_BATCH {})\nset(DOJO_FLAGS \"{}\")\n",
       t.name, t.runner.port, kindOr(t.runner.console.kind, "mailbox"),
-      kindOr(t.runner.timer.kind, "none"), flags);
+      kindOr(t.runner.timer.kind, "none"), isBatch(t) ? "ON" : "OFF", flags);
 }
 
 }  // namespace
@@ -289,8 +294,13 @@ Result<Files> firmwareFiles(const Target& target) {
                                [](const Region& region) { return region.name == "stack"; });
   if (target.counters.empty()) return lacks(target, "the name of a counter");
   const std::string& console = target.runner.console.kind;
-  if ((console.empty() || console == "mailbox") && parts.mailbox == nullptr) {
-    return lacks(target, "a console, or a memory with the role 'mailbox'");
+  const bool silent = console.empty() || console == "mailbox";
+  if (silent && isBatch(target)) return lacks(target, "a console to print records on");
+  if ((silent || isBatch(target)) && parts.mailbox == nullptr) {
+    return lacks(target, "a memory with the role 'mailbox' (or a console and another transport)");
+  }
+  if (!target.runner.timer.kind.empty() && target.runner.timer.hz <= 0) {
+    return lacks(target, "the rate 'hz' of its timer");
   }
   return Files{{"port_config.h", config(parts)},
                {"items.S", items(parts)},

@@ -130,6 +130,13 @@ char* dojo_machine_isa(char* into) {
   return into;
 }
 
+void dojo_machine_stop(void) {
+  static const uint64_t block[2] = {0x20026, 0};
+  register uintptr_t operation __asm__("x0") = 0x18;
+  register uintptr_t reason __asm__("x1") = (uintptr_t)block;
+  __asm__ volatile("hlt 0xf000" ::"r"(operation), "r"(reason) : "memory");
+}
+
 void dojo_machine_items(void) {
   static const char cycles[] = "\x00\x40pmccntr", timer[] =
                                                       "\x00\x40"

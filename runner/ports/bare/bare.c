@@ -169,4 +169,7 @@ void dojo_main(void) {
   ticks_hz = ((dojo_machine_ticks() - first) * 15625) >> 4;
 #endif
   dojo_run();
+  /* The end of a batch: a simulator stops, anything else traps and stays. */
+  (void)dojo_returns((uintptr_t)dojo_machine_stop);
+  for (;;) continue;
 }

@@ -45,6 +45,8 @@ uint64_t dojo_machine_elapsed(void);
 char* dojo_machine_isa(char* into);
 #define DOJO_ISA_BYTES 120
 uint64_t dojo_machine_ticks(void);
+/** Asks the debugger or simulator to end (semihosting); run as foreign code. */
+void dojo_machine_stop(void);
 /** Items of INFO that the description doesn't know, by dojo_item(). */
 void dojo_machine_items(void);
 

@@ -102,6 +102,12 @@ char* dojo_machine_isa(char* into) {
   return into;
 }
 
+void dojo_machine_stop(void) {
+  register uintptr_t operation __asm__("r0") = 0x18;
+  register uintptr_t reason __asm__("r1") = 0x20026;
+  __asm__ volatile("bkpt 0xab" ::"r"(operation), "r"(reason) : "memory");
+}
+
 void dojo_machine_items(void) {
   static const uint8_t cycles[] =
       "\x00\x20"

@@ -63,6 +63,21 @@ char* dojo_machine_isa(char* into) {
 
 void dojo_machine_items(void) {}
 
+void dojo_machine_stop(void) {
+#if __riscv_xlen == 64
+  static const uint64_t block[2] = {0x20026, 0};
+  register uintptr_t reason __asm__("a1") = (uintptr_t)block;
+#else
+  register uintptr_t reason __asm__("a1") = 0x20026;
+#endif
+  register uintptr_t operation __asm__("a0") = 0x18;
+  __asm__ volatile(
+      ".option push\n .option norvc\n .p2align 4\n slli x0, x0, 0x1f\n ebreak\n srai x0, x0, 7\n"
+      ".option pop" ::"r"(operation),
+      "r"(reason)
+      : "memory");
+}
+
 /* No instruction for it that all have: reads more than caches of this class hold. */
 #define MOST ((uintptr_t)4 << 20)
 #define LINE 32
