@@ -46,14 +46,15 @@ $N
 )",
       // ... has values in part, ...
       R"(in x $T [$N]
-out y $T [$N + 2]
+out y $T [$M, $N + 2]
 tmp t $T [$N*2]
 
 $N
 | t[{0}*2] = x[{0}]
-$N + 2
-| y[{0}] = 1
-| y[{0}] $A t[{0}*2 - 2] if {0}*2 - 2 in [0, $N*2)
+$M
+| $N + 2
+| | y[{0}, {1}] = 1
+| | y[{0}, {1}] $A t[{1}*2 - 2] if {1}*2 - 2 in [0, $N*2)
 )",
       // ... is kept within different bounds, or within none.
       R"(in x $T [$N]

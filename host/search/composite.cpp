@@ -11,7 +11,7 @@ const std::vector<const Composite*>& composites() {
   static const std::vector<const Composite*> all = {
       composite::registerBlock(), composite::vectorizeLoop(), composite::fuse(),
       composite::localize(),      composite::tile(),          composite::unrollBy(),
-      composite::parallelizeBy(), composite::turn(),
+      composite::parallelizeBy(), composite::turn(),          composite::deinterleave(),
   };
   return all;
 }

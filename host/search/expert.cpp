@@ -60,7 +60,9 @@ class Recipe {
   Position run() {
     fuse();
     simplify();
+    pad();
     block();
+    deinterleave();
     vectorize();
     accumulate();
     liftGuards();
@@ -169,6 +171,24 @@ class Recipe {
     return false;
   }
 
+  /// What a contraction reads under guards is read so often that a padded copy pays.
+  void pad() {
+    everywhere([this](const ir::Visit& visit) {
+      if (!visit.node->isLeaf() || visit.node->guard.empty()) return false;
+      const Path nest = {visit.path.front()};
+      if (!isContraction(*ir::find(program(), nest), 0)) return false;
+      for (const ir::Operand& operand : visit.node->leaf().operands) {
+        const auto* access = std::get_if<ir::Access>(&operand);
+        if (access == nullptr) continue;
+        const std::string& name = program().buffer(access->buffer).name;
+        for (const Path& around : {Path{}, nest}) {
+          if (take({"pad_cache", {around, name, std::string("heap")}})) return true;
+        }
+      }
+      return false;
+    });
+  }
+
   /// From the last nest to the first, so that those to come stay where they are.
   void block() {
     for (auto k = static_cast<int>(program().body.size()); k-- > 0;) {
@@ -182,6 +202,14 @@ class Recipe {
         }
       }
     }
+  }
+
+  void deinterleave() {
+    std::vector<std::string> names;
+    for (const ir::Buffer& buffer : program().buffers) {
+      if (!buffer.isArgument()) names.push_back(buffer.name);
+    }
+    for (const std::string& name : names) take({"deinterleave", {name}});
   }
 
   void vectorize() {

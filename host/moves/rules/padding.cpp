@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "ir/canonical.h"
 #include "moves/clause.h"
@@ -125,6 +126,21 @@ Status runsMore(const ir::Accesses& accesses, const Bare& bare, ir::BufferId buf
   return {};
 }
 
+/// A dim that is read in steps gets whole ones, so that it may be split by them.
+void wholeSteps(Region& region, const std::vector<const Site*>& reads, int fixed) {
+  for (std::size_t d = 0; d < region.box.size(); ++d) {
+    std::int64_t step = 0;
+    for (const Site* read : reads) {
+      for (const ir::Term& term : read->access.indices[d].affine.terms()) {
+        const std::int64_t size = std::abs(term.coef);
+        if (term.var >= fixed && size > 1 && (step == 0 || size < step)) step = size;
+      }
+    }
+    std::int64_t& size = region.box[d].size;
+    if (region.walked[d] && step > 1 && step < size) size = (size + step - 1) / step * step;
+  }
+}
+
 /// One element of the copy, made by `leaf`.
 ir::Node setCell(const ir::Access& cell, ir::Operand value, ir::Guard guard) {
   ir::Leaf leaf;
@@ -228,6 +244,7 @@ Result<PaddingPlan> planPadding(const ir::Accesses& accesses, const CacheRequest
   auto region = regionOf(program, request, reads);
   if (!region) return region.error();
   plan.region = std::move(*region);
+  wholeSteps(plan.region, reads, static_cast<int>(request.place.size()));
   const RegionNest copy = regionNest(program, request, plan.region, plan.inside);
   for (std::size_t i = 0; i < bares.size(); ++i) {
     for (std::size_t d = 0; d < plan.inside.size(); ++d) {

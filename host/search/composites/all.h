@@ -13,6 +13,7 @@ const Composite* fuse();
 const Composite* localize();
 const Composite* tile();
 const Composite* turn();
+const Composite* deinterleave();
 const Composite* unrollBy();
 const Composite* parallelizeBy();
 

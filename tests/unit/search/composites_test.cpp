@@ -229,3 +229,42 @@ TEST_CASE("a revised position keeps what is still possible") {
   CHECK(other->steps().size() == 2);
   CHECK_FALSE(at.revised(0, *moves::parseMove("split_scope @0 7")));
 }
+
+TEST_CASE("what vectors read in steps is laid out by remainders") {
+  const target::Target target = test::someTarget();
+  const auto parsed = ir::parse(R"(kernel k
+in x f32 [57]
+in w f32 [3] finite
+out y f32 [28]
+
+28
+| y[{0}] = 0
+3:unroll
+| 28:vector
+| | y[{1}] += x[{1}*2 + {0} - 1] * w[{0}] if {1}*2 + {0} - 1 in [0, 57)
+)");
+  REQUIRE((parsed.ok() ? "" : parsed.error().text()) == std::string());
+  search::Position at(stateOf(parsed->program, target), {});
+  CHECK_FALSE(at.add(moves::parseMove("deinterleave x").value()));
+  REQUIRE(at.add(moves::parseMove("pad_cache @ x heap").value()));
+  REQUIRE(at.add(moves::parseMove("deinterleave t0").value()));
+  CHECK(ir::print(at.state()->program()) == R"(kernel k
+in x f32 [57]
+in w f32 [3] finite
+out y f32 [28]
+tmp t0 f32 [2, 29]
+
+29
+| 2
+| | t0[{1}, {0}] = 0
+| | t0[{1}, {0}] = x[{0}*2 + {1} - 1] if {0}*2 + {1} - 1 in [0, 57)
+28
+| y[{0}] = 0
+2:unroll
+| 28:vector
+| | y[{1}] += w[{0}] * t0[{0}, {1}]
+1:unroll
+| 28:vector
+| | y[{1}] += w[{0} + 2] * t0[{0}, {1} + 1]
+)");
+}

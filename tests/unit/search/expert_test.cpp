@@ -128,3 +128,30 @@ TEST_CASE("the expert uses the harts there are") {
   // One image: its rows are spread.
   CHECK(has(planned(kernels::load("conv2d")->program, target), "parallelize_by"));
 }
+
+TEST_CASE("the expert's convolutions ask no guard in their loops, nor load in steps") {
+  for (const std::int64_t stride : {1, 2}) {
+    ir::ParseOptions options;
+    options.params = {{"C", 4}, {"K", 8}, {"H", 19}, {"W", 34}, {"stride", stride}};
+    const auto conv = kernels::load("conv2d", options);
+    REQUIRE(conv.ok());
+    const ir::Program made = planned(conv->program, oneHart()).state()->program();
+    INFO(ir::print(made));
+    int products = 0;
+    ir::walk(made, [&](const ir::Visit& visit) {
+      if (!visit.node->isLeaf() || visit.node->leaf().assign != ir::Assign::fma) return true;
+      ++products;
+      CHECK(visit.node->guard.empty());
+      for (const ir::Node* scope : visit.enclosing) CHECK(scope->guard.empty());
+      REQUIRE(visit.enclosing.back()->scope().mapping.has(ir::MapKind::vector));
+      const int lane = static_cast<int>(visit.enclosing.size()) - 1;
+      for (const ir::Operand& operand : visit.node->leaf().operands) {
+        const auto* access = std::get_if<ir::Access>(&operand);
+        REQUIRE(access != nullptr);
+        CHECK(access->indices.back().affine.coef(lane) <= 1);
+      }
+      return true;
+    });
+    CHECK(products > 0);
+  }
+}
