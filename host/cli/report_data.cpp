@@ -8,6 +8,7 @@
 
 #include "ir/check.h"
 #include "ir/parse.h"
+#include "tune/drift.h"
 #include "tune/work.h"
 
 namespace dojo::cli {
@@ -128,7 +129,7 @@ class Gathering {
       if (curve.run == record.trial.run) return curve;
     }
     kernel.curves.push_back(
-        {record.trial.run, record.settings.strategy, record.settings.seed, 0, {}});
+        {record.trial.run, record.settings.strategy, record.settings.seed, 0, {}, {}});
     return kernel.curves.back();
   }
 
@@ -152,7 +153,19 @@ Result<std::vector<ReportDevice>> gather(const log::Log& log) {
   Gathering gathering;
   Status status = log.forEach({}, [&](const log::Record& record) { gathering.add(record); });
   if (!status.ok()) return status.error();
-  return gathering.take();
+  std::vector<ReportDevice> out = gathering.take();
+  for (ReportDevice& device : out) {
+    for (ReportKernel& kernel : device.kernels) {
+      for (Curve& curve : kernel.curves) {
+        log::Run run;
+        run.id = curve.run;
+        const Result<std::vector<tune::Drift>> drifts = tune::keptDrifts(log, run);
+        if (!drifts.ok()) return drifts.error();
+        for (const tune::Drift& drift : *drifts) curve.drifts.push_back(tune::describe(drift));
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace dojo::cli

@@ -29,6 +29,7 @@ struct Curve {
     Figure best;
   };
   std::vector<Step> steps;
+  std::vector<std::string> drifts;  ///< Of the device meanwhile, each a sentence.
 };
 
 /// A kernel at a shape.

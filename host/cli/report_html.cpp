@@ -215,6 +215,18 @@ class Page {
           k + 1 < one.curves.size() ? "; " : "");
     }
     add("</p>\n");
+    for (const Curve& curve : one.curves) drifts(curve);
+  }
+
+  /// Trials during which the device changed its pace are worth less.
+  void drifts(const Curve& curve) {
+    if (curve.drifts.empty()) return;
+    add("<p class=\"faint\">The device drifted under {}, seed {}; later trials were compared at "
+        "the "
+        "new pace:",
+        escaped(curve.strategy), curve.seed);
+    for (const std::string& drift : curve.drifts) add("<br>{}", escaped(drift));
+    add("</p>\n");
   }
 
   void curve(const Curve& curve, std::size_t colour, const Axis& x, const Axis& y) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/tune.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -88,6 +89,29 @@ namespace {
 
 using Options = TuneArgs;
 
+Json driftsJson(const std::vector<tune::Drift>& drifts) {
+  Json out = Json::array();
+  for (const tune::Drift& drift : drifts) {
+    out.push_back({{"from", drift.from},
+                   {"to", drift.to},
+                   {"factor", drift.factor},
+                   {"spread", drift.spread}});
+  }
+  return out;
+}
+
+/// Trials during which the device changed its pace are worth less.
+void printDrifts(const std::vector<tune::Drift>& drifts) {
+  constexpr std::size_t kMost = 4;
+  if (drifts.empty()) return;
+  std::printf("the device drifted %zu times; later trials are compared at the new pace:\n",
+              drifts.size());
+  for (std::size_t k = 0; k < std::min(kMost, drifts.size()); ++k) {
+    std::printf("  %s\n", tune::describe(drifts[k]).c_str());
+  }
+  if (drifts.size() > kMost) std::printf("  and %zu more\n", drifts.size() - kMost);
+}
+
 Json toJson(const tune::Tuned& tuned, const Options& options, const LoadedKernel& kernel,
             const target::Target& target) {
   Json json;
@@ -108,6 +132,7 @@ Json toJson(const tune::Tuned& tuned, const Options& options, const LoadedKernel
   json["baseline_cycles"] = tuned.baseline;
   json["best_cycles"] = tuned.best;
   json["speedup"] = tuned.speedup();
+  json["drifts"] = driftsJson(tuned.drifts);
   json["program"] = tuned.winner.program;
   if (const auto winner = ir::parse(tuned.winner.program)) {
     describePackingTo(json, kernel.program, winner->program);
@@ -240,6 +265,7 @@ int run(const Options& options) {
                   static_cast<long long>(tuned->pruned));
     }
     printSplit(*tuned);
+    printDrifts(tuned->drifts);
     if (!tuned->finals.empty()) {
       printTable(*tuned, *kernel, hz, peak);
     } else if (tuned->best > 0) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "ir/parse.h"
 #include "ir/print.h"
 #include "tune/bench.h"
 #include "tune/elsewhere.h"
@@ -112,6 +113,8 @@ struct Tuner::State {
   std::vector<std::int64_t> rowOf;      ///< Rows of the trials.
   std::int64_t recorded = 0;            ///< Trials that the log had already.
   double bestScore = search::kFailed;
+  std::string bestText;  ///< Of the program with that score.
+  std::vector<Drift> drifts;
   TimeSplit time;      ///< Of all trials.
   double seconds = 0;  ///< Of all slices.
   double preparing = 0;
@@ -129,6 +132,10 @@ struct Tuner::State {
   Status makeSearch();
   Result<std::vector<moves::Trace>> warmStart();
   Result<std::unique_ptr<Bench>> openBench();
+  void rank(const std::string& text, const Outcome& outcome);
+  [[nodiscard]] double pace() const;
+  Status drifted(const Drift& drift);
+  [[nodiscard]] DriftWatch::Options watchOptions() const;
   Status append(std::int64_t index, const search::Candidate& candidate, Outcome& outcome);
   void estimate(std::int64_t index, const TimeSplit& time);
   [[nodiscard]] log::Trial trialOf(std::int64_t index) const;
@@ -146,16 +153,51 @@ Status Tuner::State::begin() {
   for (log::Trial& row : *rows) {
     // A gap can't come from one tuner that was killed; what is after it isn't used.
     if (row.index != static_cast<std::int64_t>(known.size())) break;
-    bestScore = std::min(bestScore, search::scoreOf(row.outcome));
+    rank(row.program, row.outcome);
     rowOf.push_back(row.row);
     known.push_back({std::move(row.program), std::move(row.outcome)});
   }
   recorded = static_cast<std::int64_t>(known.size());
+  Result<std::vector<Drift>> before = keptDrifts(log, run);
+  if (!before.ok()) return before.error();
+  drifts = std::move(before).value();
   if (recorded > 0) {
     note(fmt::format("the log has {} of {} trials of this run already", recorded,
                      request.budget.trials));
   }
   return {};
+}
+
+void Tuner::State::rank(const std::string& text, const Outcome& outcome) {
+  const double score = search::scoreOf(outcome);
+  if (score >= bestScore) return;
+  bestScore = score;
+  bestText = text;
+}
+
+/// How many times as long anything takes as when the run began.
+double Tuner::State::pace() const {
+  double out = 1;
+  for (const Drift& drift : drifts) out *= drift.factor;
+  return out;
+}
+
+Status Tuner::State::drifted(const Drift& drift) {
+  drifts.push_back(drift);
+  note("the device drifted; " + describe(drift));
+  return keepDrift(log, run, drift);
+}
+
+DriftWatch::Options Tuner::State::watchOptions() const {
+  DriftWatch::Options out;
+  out.firstTrial = static_cast<std::int64_t>(rowOf.size());
+  out.pace = pace();
+  // What the log holds was parsed before it was tried.
+  if (const auto best = ir::parse(bestText); best.ok() && bestScore != search::kFailed) {
+    out.reference = search::candidate(best->program, {});
+    out.referenceScore = bestScore;
+  }
+  return out;
 }
 
 /// Makes the search when it's needed first: what others have found by then may help it.
@@ -231,7 +273,7 @@ Result<std::unique_ptr<Bench>> Tuner::State::openBench() {
     (*bench)->setLeastCycles(*work.terms / request.peakTermsPerTick * kPeakSlack);
   }
   if (Status s = banTwiceFatal(**bench, log, settings); !s.ok()) return s.error();
-  if (bestScore != search::kFailed) (*bench)->setBest(bestScore);
+  if (bestScore != search::kFailed) (*bench)->setBest(bestScore * pace());
   return bench;
 }
 
@@ -269,7 +311,7 @@ Status Tuner::State::append(std::int64_t index, const search::Candidate& candida
   add(time, outcome.time);
   slowest = std::max(slowest, trial.wallSeconds - outcome.time.queue);
   outcome = row->outcome;
-  bestScore = std::min(bestScore, search::scoreOf(outcome));
+  rank(candidate.text, outcome);
   estimate(index, outcome.time);
   return {};
 }
@@ -364,7 +406,12 @@ Result<search::End> Tuner::advance(std::int64_t trials, double seconds) {
     if (!opened.ok()) return opened.error();
     bench = std::move(opened).value();
   }
-  search::Evaluator& evaluator = bench ? static_cast<search::Evaluator&>(*bench) : idle;
+  std::unique_ptr<DriftWatch> watching;
+  if (bench) {
+    watching = std::make_unique<DriftWatch>(*bench, s.watchOptions(),
+                                            [&](const Drift& drift) { return s.drifted(drift); });
+  }
+  search::Evaluator& evaluator = watching ? static_cast<search::Evaluator&>(*watching) : idle;
   search::Search::Hooks hooks;
   hooks.onOutcome = [&](std::int64_t index, const search::Candidate& candidate, Outcome& outcome) {
     return s.append(index, candidate, outcome);
@@ -373,6 +420,7 @@ Result<search::End> Tuner::advance(std::int64_t trials, double seconds) {
   Result<search::End> end = s.search->run(evaluator, {trials, seconds}, hooks);
   s.seconds += watch.seconds();
   if (!bench) return end;
+  if (end.ok() && !watching->status().ok()) end = watching->status().error();
   bench->stop();
   if (end.ok() && *end == search::End::stopped && !bench->idle(1.0)) {
     // A kernel that doesn't return holds the device, and its end would be waited for.
@@ -406,6 +454,7 @@ Result<Tuned> Tuner::finish(search::End end) {
   out.time = s.time;
   out.seconds = s.seconds;
   out.deviceBusy = s.deviceBusy;
+  out.drifts = s.drifts;
   for (const search::Tried& tried : history.all()) {
     if (tried.outcome && !tried.outcome->ok()) ++out.failureCodes[tried.outcome->failure().code];
   }

@@ -18,6 +18,7 @@
 #include "search/search.h"
 #include "target/target.h"
 #include "transport/device.h"
+#include "tune/drift.h"
 
 namespace dojo::tune {
 
@@ -55,11 +56,12 @@ struct Tuned {
   std::int64_t trials = 0, measured = 0, failures = 0;
   std::int64_t pruned = 0;  ///< Left out as certainly slow, without compiling them.
   std::map<std::string, std::int64_t> failureCodes;
-  double seconds = 0;   ///< Of this process.
-  TimeSplit time;       ///< Of all trials that were measured in this process.
-  double baseline = 0;  ///< Cycles of the plain program; 0: it failed.
-  double best = 0;      ///< Cycles of the winner; 0: nothing could be measured.
-  double spread = 0;    ///< Of the winner.
+  double seconds = 0;         ///< Of this process.
+  TimeSplit time;             ///< Of all trials that were measured in this process.
+  double baseline = 0;        ///< Cycles of the plain program; 0: it failed.
+  double best = 0;            ///< Cycles of the winner; 0: nothing could be measured.
+  double spread = 0;          ///< Of the winner.
+  std::vector<Drift> drifts;  ///< Of the device, while the run searched.
   log::Trial winner;
   std::vector<Final> finals;  ///< The winner first; empty where the search was stopped.
   /// After a stop: a kernel that hasn't returned still holds the device, and a thread of ours waits
