@@ -104,11 +104,7 @@ class Solver {
 
   void equate() {
     const Access& access = write_.site->access;
-    const Buffer& buffer = program_.buffer(access.buffer);
-    for (std::size_t d = 0; d < buffer.dims.size(); ++d) {
-      const Dim& dim = buffer.dims[d];
-      if (dim.fold == 1) continue;
-      if (dim.fold > 1 && dim.fold < dim.extent) weaken();  // Equal indices suffice.
+    for (std::size_t d = 0; d < access.indices.size(); ++d) {
       Sum& equation = equations_.emplace_back();
       equation.add(access.indices[d].affine, write_);
       equation.add(reading_.element[d], -1);

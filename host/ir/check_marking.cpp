@@ -12,8 +12,8 @@ namespace dojo::ir {
 
 namespace {
 
-/// Executes the program, knowing of each element of storage only as which buffer it has been
-/// written.
+/// Executes the program, knowing of each element of storage only as which element of which buffer
+/// it has been written.
 class Marking {
  public:
   Marking(const Accesses& accesses, std::int64_t budget)
@@ -25,7 +25,7 @@ class Marking {
       if (!tracked(buffer) || buffer.shares >= 0) continue;
       storage_ += sizes[id];
       if (storage_ > budget) return;
-      written_[id].assign(static_cast<std::size_t>(sizes[id]), kUnwritten);
+      written_[id].assign(static_cast<std::size_t>(sizes[id]), Held{});
     }
   }
 
@@ -40,7 +40,15 @@ class Marking {
   }
 
  private:
-  static constexpr BufferId kUnwritten = -1;
+  /// What an element of storage holds.
+  struct Held {
+    BufferId buffer = -1;      ///< -1: nothing yet.
+    std::int64_t element = 0;  ///< In row-major order of the buffer's indices.
+    bool operator==(const Held&) const = default;
+  };
+  struct Place {
+    std::int64_t offset = 0, element = 0;
+  };
 
   [[nodiscard]] static bool tracked(const Buffer& buffer) {
     return buffer.role == Role::tmp || buffer.role == Role::out;
@@ -90,7 +98,7 @@ class Marking {
       if (depths.empty() || depths.back() != depth) continue;
       const Path& use = accesses_.of(static_cast<BufferId>(id)).front()->path;
       if (!std::equal(path_.begin(), path_.end(), use.begin())) continue;
-      std::fill(written_[id].begin(), written_[id].end(), kUnwritten);
+      std::fill(written_[id].begin(), written_[id].end(), Held{});
     }
   }
 
@@ -98,7 +106,7 @@ class Marking {
     const auto id = static_cast<std::size_t>(access.buffer);
     const Buffer& buffer = program_.buffers[id];
     if (!tracked(buffer) || error_) return;
-    elements_.assign(1, 0);
+    places_.assign(1, {});
     const std::vector<std::int64_t> strides = buffer.strides();
     for (std::size_t d = 0; d < buffer.dims.size(); ++d) {
       const Index& index = access.indices[d];
@@ -111,32 +119,37 @@ class Marking {
         error_ = undecided();
         return;
       }
-      const std::size_t count = elements_.size();
+      const std::size_t count = places_.size();
+      const Dim& dim = buffer.dims[d];
       for (std::int64_t value = first; value <= last; ++value) {
-        const std::int64_t fold = buffer.dims[d].fold;
-        const std::int64_t shift = strides[d] * (fold == 0 ? value : value % fold);
-        for (std::size_t i = 0; i < count; ++i) elements_.push_back(elements_[i] + shift);
+        const std::int64_t shift = strides[d] * (dim.fold == 0 ? value : value % dim.fold);
+        for (std::size_t i = 0; i < count; ++i) {
+          places_.push_back({places_[i].offset + shift, places_[i].element * dim.extent + value});
+        }
       }
-      elements_.erase(elements_.begin(), elements_.begin() + static_cast<std::ptrdiff_t>(count));
+      places_.erase(places_.begin(), places_.begin() + static_cast<std::ptrdiff_t>(count));
     }
-    std::vector<BufferId>& written =
+    std::vector<Held>& written =
         written_[static_cast<std::size_t>(program_.storageOf(access.buffer))];
-    for (const std::int64_t element : elements_) {
-      BufferId& as = written[static_cast<std::size_t>(element)];
+    for (const Place& place : places_) {
+      Held& held = written[static_cast<std::size_t>(place.offset)];
+      const Held wanted{access.buffer, place.element};
       if (how == Touch::write) {
-        as = access.buffer;
-      } else if (as != access.buffer) {
-        const std::string since = as == kUnwritten ? "before it is written"
-                                                   : fmt::format(
-                                                         "after {} was written to its "
-                                                         "storage",
-                                                         program_.buffer(as).name);
-        error_ =
-            errorAt(program_, path_, "check.unwritten-read",
-                    fmt::format("{} is read {}{}", printAccess(program_, access), since, where()));
+        held = wanted;
+      } else if (held != wanted) {
+        error_ = errorAt(program_, path_, "check.unwritten-read",
+                         fmt::format("{} is read {}{}", printAccess(program_, access),
+                                     since(held, access.buffer), where()));
         return;
       }
     }
+  }
+
+  [[nodiscard]] std::string since(const Held& held, BufferId read) const {
+    if (held.buffer < 0) return "before it is written";
+    const std::string& other = program_.buffer(held.buffer).name;
+    return fmt::format("after {} was written to its storage",
+                       held.buffer == read ? "another element" : other);
   }
 
   [[nodiscard]] std::string where() const {
@@ -156,7 +169,7 @@ class Marking {
       for (std::int64_t n = 0; n < buffer.logicalElements(); ++n) {
         std::int64_t at = 0;
         for (std::size_t d = 0; d < index.size(); ++d) at += strides[d] * index[d];
-        if (written_[id][static_cast<std::size_t>(at)] == kUnwritten) {
+        if (written_[id][static_cast<std::size_t>(at)].buffer < 0) {
           return Error{"check.unwritten-out",
                        fmt::format("{}[{}] is never written", buffer.name, fmt::join(index, ", ")),
                        declarationLine(static_cast<BufferId>(id)), ""};
@@ -174,9 +187,9 @@ class Marking {
   const Program& program_;
   std::int64_t budget_;
   std::int64_t storage_ = 0;
-  std::vector<std::vector<BufferId>> written_;  ///< By storage.
+  std::vector<std::vector<Held>> written_;  ///< By storage.
   std::vector<std::int64_t> variables_;
-  std::vector<std::int64_t> elements_;  ///< That one access may touch.
+  std::vector<Place> places_;  ///< That one access may touch.
   Path path_;
   std::optional<Error> error_;
 };

@@ -19,6 +19,9 @@ constexpr std::int64_t kMarkedNodes = std::int64_t{1} << 22;
 
 enum class Verdict : std::uint8_t { written, unwritten, undecided };
 
+/// For readAfter: any element of another buffer.
+constexpr int kOtherBuffer = -1;
+
 /// Takes away from the executions of a read those that one write after another covers; what is left
 /// over has not been written.
 class Prover {
@@ -31,9 +34,11 @@ class Prover {
     return looks_ < 0 ? Verdict::undecided : prove();
   }
 
-  /// The read after a write of another buffer to the same storage: is it written again between?
-  [[nodiscard]] Verdict readAfter(const Site& read, const Site& other) {
+  /// The read after a write of another element to the same storage, of another buffer or with
+  /// another index in the folded dim `dim`: is it written again between?
+  [[nodiscard]] Verdict readAfter(const Site& read, const Site& other, int dim = kOtherBuffer) {
     if (--looks_ < 0) return Verdict::undecided;
+    dim_ = dim;
     const int shared = sharedDepth(read, other);
     Verdict verdict = Verdict::written;
     const auto level = static_cast<std::size_t>(shared);
@@ -76,7 +81,29 @@ class Prover {
   /// `shared` and (`carried`) are from an earlier iteration at that depth.
   [[nodiscard]] Verdict readAfter(const Site& read, const Site& other, int shared, bool carried) {
     const auto relations = carried ? equalThen(shared, {Relation::less}) : equalThen(shared, {});
+    if (sameIndex(read, other, shared)) return Verdict::written;
     if (meetIfShared(accesses_, other, read, relations) == Answer::no) return Verdict::written;
+    if (dim_ == kOtherBuffer) return readAfterOther(read, other, shared, carried);
+    for (const bool below : {true, false}) {
+      below_ = below;
+      const Verdict verdict = readAfterOther(read, other, shared, carried);
+      if (verdict != Verdict::written) return verdict;
+    }
+    return Verdict::written;
+  }
+
+  /// True where the two can't differ in dim_.
+  [[nodiscard]] bool sameIndex(const Site& read, const Site& other, int shared) const {
+    if (dim_ == kOtherBuffer) return false;
+    const Index& a = read.access.indices[static_cast<std::size_t>(dim_)];
+    const Index& b = other.access.indices[static_cast<std::size_t>(dim_)];
+    if (a.isGather() || b.isGather() || !(a.affine == b.affine)) return false;
+    const auto& terms = a.affine.terms();
+    return terms.empty() || terms.back().var < shared;
+  }
+
+  [[nodiscard]] Verdict readAfterOther(const Site& read, const Site& other, int shared,
+                                       bool carried) {
     start(read);
     other_.site = &other;
     std::copy_n(reading_.instance.variables.begin(), shared, other_.variables.begin());
@@ -88,6 +115,18 @@ class Prover {
     }
     if (!addSameStorage(system_, program_, other_, reading_.instance, &reading_.element)) {
       return Verdict::written;
+    }
+    if (dim_ != kOtherBuffer) {
+      const auto d = static_cast<std::size_t>(dim_);
+      Sum difference;
+      addIndex(system_, program_, other_, d, difference);
+      difference.add(reading_.element[d], -1);
+      if (below_) {
+        difference.constrain(system_, -System::kInfinity, -1);
+      } else {
+        difference.constrain(system_, 1, System::kInfinity);
+      }
+      if (system_.refuted()) return Verdict::written;
     }
     collectEarlier(read);
     if (looks_ < 0) return Verdict::undecided;
@@ -229,12 +268,43 @@ class Prover {
   const Program& program_;
   System system_;
   Reading reading_;
-  Instance other_;  ///< A write of another buffer in the same storage.
+  Instance other_;          ///< A write of another element in the same storage.
+  int dim_ = kOtherBuffer;  ///< Where its index differs.
+  bool below_ = false;      ///< And on which side.
   std::vector<EarlierWrites> earlier_;
   int questions_ = 0;  ///< Left for this read.
   int left_ = kAllQuestions;
   std::int64_t looks_ = kLooks;
 };
+
+/// True where a body around the read has always written the very element that it reads, and nothing
+/// of the buffer that may come between writes another: what most values are.
+bool justWritten(const Accesses& accesses, const Site& read) {
+  const std::vector<const Site*>& sites = accesses.of(read.access.buffer);
+  const auto before = std::find_if(sites.rbegin(), sites.rend(), [&](const Site* site) {
+    return site->touch == Touch::write && site->path < read.path;
+  });
+  if (before == sites.rend()) return false;
+  const Site& write = **before;
+  const std::size_t level = write.enclosing.size();
+  const bool around =
+      read.enclosing.size() >= level &&
+      std::equal(write.enclosing.begin(), write.enclosing.end(), read.enclosing.begin());
+  if (!around || !write.node->guard.empty() || !(write.access == read.access)) return false;
+  for (const Index& index : read.access.indices) {
+    const auto& terms = index.affine.terms();
+    if (index.isGather() || (!terms.empty() && terms.back().var >= static_cast<int>(level))) {
+      return false;
+    }
+  }
+  return std::all_of(sites.begin(), sites.end(), [&](const Site* site) {
+    const bool between =
+        site->path.size() > level &&
+        std::equal(read.path.begin(), read.path.begin() + static_cast<std::ptrdiff_t>(level) + 1,
+                   site->path.begin());
+    return !between || site->touch != Touch::write || site->access == read.access;
+  });
+}
 
 bool mustBeWritten(const Buffer& buffer) {
   return buffer.role == Role::tmp || buffer.role == Role::out;
@@ -279,6 +349,31 @@ Status sharing(const Accesses& accesses, Prover& prover, bool& undecided) {
   return {};
 }
 
+/// Rule 2 as far as folded dims lose values: a read gets what was written for the same index.
+Status folding(const Accesses& accesses, Prover& prover, bool& undecided) {
+  const Program& program = accesses.program();
+  for (const Site& read : accesses.all()) {
+    const Buffer& buffer = program.buffer(read.access.buffer);
+    if (read.touch != Touch::read || !mustBeWritten(buffer)) continue;
+    for (std::size_t d = 0; d < buffer.dims.size(); ++d) {
+      const Dim& dim = buffer.dims[d];
+      if (dim.fold == 0 || dim.fold >= dim.extent) continue;
+      if (justWritten(accesses, read)) break;
+      for (const Site* write : accesses.of(read.access.buffer)) {
+        if (write->touch != Touch::write) continue;
+        const Verdict verdict = prover.readAfter(read, *write, static_cast<int>(d));
+        undecided = undecided || verdict == Verdict::undecided;
+        if (verdict != Verdict::unwritten) continue;
+        return errorAt(program, read.path, "check.unwritten-read",
+                       fmt::format("{} is read after another element may have been written to its "
+                                   "storage",
+                                   printAccess(program, read.access)));
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status checkSharing(const Accesses& accesses) {
@@ -305,6 +400,7 @@ Status checkWritten(const Accesses& accesses) {
   bool undecided = false;
   for (const Site& site : accesses.all()) {
     if (site.touch != Touch::read || !mustBeWritten(program.buffer(site.access.buffer))) continue;
+    if (justWritten(accesses, site)) continue;
     const Verdict verdict = prover.read(site);
     undecided = undecided || verdict == Verdict::undecided;
     if (verdict == Verdict::unwritten) {
@@ -324,6 +420,7 @@ Status checkWritten(const Accesses& accesses) {
     }
   }
   if (Status status = sharing(accesses, prover, undecided); !status) return status;
+  if (Status status = folding(accesses, prover, undecided); !status) return status;
   return undecided ? checkWrittenByMarking(accesses, kMarkedNodes) : Status();
 }
 

@@ -54,11 +54,38 @@ bool breaksMapping(const Accesses& accesses, const std::vector<Event>& events, c
   return false;
 }
 
+/// All that the indices of an event may be.
+std::vector<std::vector<std::int64_t>> elementsOf(const Event& event) {
+  std::vector<std::vector<std::int64_t>> out(1);
+  for (const std::set<std::int64_t>& choices : event.logical) {
+    std::vector<std::vector<std::int64_t>> longer;
+    for (const std::vector<std::int64_t>& indices : out) {
+      for (const std::int64_t index : choices) {
+        longer.push_back(indices);
+        longer.back().push_back(index);
+      }
+    }
+    out = std::move(longer);
+  }
+  return out;
+}
+
+std::int64_t offsetOf(const Buffer& buffer, const std::vector<std::int64_t>& indices) {
+  const std::vector<std::int64_t> strides = buffer.strides();
+  std::int64_t out = 0;
+  for (std::size_t d = 0; d < indices.size(); ++d) {
+    const std::int64_t fold = buffer.dims[d].fold;
+    out += strides[d] * (fold == 0 ? indices[d] : indices[d] % fold);
+  }
+  return out;
+}
+
 std::string brokenDefinition(const Accesses& accesses, const std::vector<Event>& events) {
   const Program& program = accesses.program();
   // Private storage is told apart by the iteration that owns it.
   using Key = std::pair<BufferId, std::vector<std::int64_t>>;
-  std::map<Key, BufferId> written;  // as which buffer
+  using Element = std::pair<BufferId, std::vector<std::int64_t>>;
+  std::map<Key, Element> written;  // as which element
   const auto key = [&](const Event& event, std::int64_t offset) {
     Key out{program.storageOf(event.site->access.buffer), {offset}};
     const std::vector<int>& depths = accesses.privateDepths(out.first);
@@ -72,19 +99,21 @@ std::string brokenDefinition(const Accesses& accesses, const std::vector<Event>&
     const BufferId buffer = event.site->access.buffer;
     const Role role = program.buffer(buffer).role;
     if (role != Role::tmp && role != Role::out) continue;
-    for (const std::int64_t offset : event.offsets) {
+    for (const std::vector<std::int64_t>& indices : elementsOf(event)) {
+      const Key place = key(event, offsetOf(program.buffer(buffer), indices));
+      const Element element{buffer, indices};
       if (event.site->touch == Touch::write) {
-        written[key(event, offset)] = buffer;
+        written[place] = element;
         continue;
       }
-      const auto found = written.find(key(event, offset));
-      if (found == written.end() || found->second != buffer) return "check.unwritten-read";
+      const auto found = written.find(place);
+      if (found == written.end() || found->second != element) return "check.unwritten-read";
     }
   }
   for (std::size_t id = 0; id < program.buffers.size(); ++id) {
     if (program.buffers[id].role != Role::out) continue;
     const auto count = std::count_if(written.begin(), written.end(), [&](const auto& at) {
-      return at.second == static_cast<BufferId>(id);
+      return at.second.first == static_cast<BufferId>(id);
     });
     if (count < program.buffers[id].logicalElements()) return "check.unwritten-out";
   }
