@@ -21,6 +21,7 @@ namespace {
 struct Options {
   std::int64_t moves = 20000;
   std::uint64_t seed = 1;
+  int jobs = 1;
   std::string target = "host";
   std::string runner;
   bool math = false;
@@ -34,6 +35,7 @@ int checkMoves(const Options& options) {
   proof::ProofOptions proof;
   proof.moves = options.moves;
   proof.seed = options.seed;
+  proof.jobs = options.jobs;
   const std::atomic<bool>& stop = interrupted();
   ProgressLine line;
   Stopwatch watch;
@@ -47,7 +49,12 @@ int checkMoves(const Options& options) {
         return !stop.load();
       });
   line.finish();
-  const bool good = report.failures.empty();
+  const std::int64_t least = proof::leastApplications(options.moves);
+  std::string rare;
+  for (const proof::MoveCount& count : report.counts) {
+    if (count.applied < least) rare += (rare.empty() ? "" : ", ") + count.name;
+  }
+  const bool good = report.failures.empty() && rare.empty();
   if (options.json) {
     Json json;
     json["moves"] = report.moves;
@@ -57,6 +64,7 @@ int checkMoves(const Options& options) {
     Json counts = Json::object();
     for (const proof::MoveCount& count : report.counts) counts[count.name] = count.applied;
     json["applied"] = std::move(counts);
+    json["least"] = least;
     Json failures = Json::array();
     for (const proof::MoveFailure& failure : report.failures) failures.push_back(failure.text());
     json["failures"] = std::move(failures);
@@ -71,10 +79,14 @@ int checkMoves(const Options& options) {
     for (const proof::MoveFailure& failure : report.failures) {
       std::printf("\n%s\n", failure.text().c_str());
     }
-    std::printf("%lld moves on %lld random programs, seed %llu: %s\n",
-                static_cast<long long>(report.moves), static_cast<long long>(report.programs),
-                static_cast<unsigned long long>(options.seed),
-                good ? "no wrong result, and each was undone" : "WRONG, see above");
+    std::printf(
+        "%lld moves on %lld random programs, seed %llu: %s\n", static_cast<long long>(report.moves),
+        static_cast<long long>(report.programs), static_cast<unsigned long long>(options.seed),
+        report.failures.empty() ? "no wrong result, and each was undone" : "WRONG, see above");
+    if (!rare.empty() && !stop.load()) {
+      std::printf("applied less than %lld times: %s\n", static_cast<long long>(least),
+                  rare.c_str());
+    }
   }
   if (stop.load()) std::fprintf(stderr, "dojo: stopped after what is shown\n");
   return good && !stop.load() ? kDone : kFailed;
@@ -137,6 +149,9 @@ void addSelfcheck(CLI::App& app) {
       [options] { return options->math ? checkMath(*options) : checkMoves(*options); });
   command->add_option("--moves", options->moves, "Moves to apply, compare and undo")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000000}))
+      ->capture_default_str();
+  command->add_option("--jobs", options->jobs, "Threads, each with seeds of its own")
+      ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Of programs, chains and inputs")
       ->capture_default_str();

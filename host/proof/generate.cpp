@@ -651,11 +651,27 @@ void shareStorage(ir::Program& program, Random& random) {
 
 }  // namespace
 
-ir::Program randomProgram(Random& random) {
-  while (true) {
-    const auto parsed = ir::parse(random.oneIn(3)   ? patternText(random)
-                                  : random.oneIn(2) ? trapText(random)
-                                                    : Author(random).text());
+int randomRecipe(Random& random) {
+  if (random.oneIn(4)) return 1 + static_cast<int>(random(0, kPatterns - 1));
+  if (!random.oneIn(3)) return 1 + kPatterns + static_cast<int>(random(0, trapCount() - 1));
+  return 0;
+}
+
+bool isTrap(int recipe) { return recipe > kPatterns; }
+
+const std::vector<std::string>& movesFor(int recipe) {
+  static const std::vector<std::string> none;
+  if (recipe == 0) return none;
+  return isTrap(recipe) ? trapFor(recipe - 1 - kPatterns) : patternFor(recipe - 1);
+}
+
+ir::Program randomProgram(Random& random, int recipe) {
+  constexpr int kTries = 100;
+  for (int i = 0; true; ++i) {
+    if (i % kTries == kTries - 1) recipe = randomRecipe(random);
+    const auto parsed = ir::parse(isTrap(recipe) ? trapText(random, recipe - 1 - kPatterns)
+                                  : recipe > 0   ? patternText(random, recipe - 1)
+                                                 : Author(random).text());
     if (!parsed || leafExecutions(parsed->program.body, 1) > kMostLeafExecutions) continue;
     if (!ir::check(parsed->program)) continue;
     ir::Program program = parsed->program;
@@ -663,5 +679,7 @@ ir::Program randomProgram(Random& random) {
     return program;
   }
 }
+
+ir::Program randomProgram(Random& random) { return randomProgram(random, randomRecipe(random)); }
 
 }  // namespace dojo::proof

@@ -517,8 +517,14 @@ class Recomputed {
 
 }  // namespace
 
-std::string patternText(Random& random) {
-  switch (random(0, 3)) {
+const std::vector<std::string>& patternFor(int pattern) {
+  static const std::vector<std::vector<std::string>> moves = {
+      {"factor_out", "factor_in"}, {"recompute", "reuse"}, {"online_rescale", "two_pass"}};
+  return moves[static_cast<std::size_t>(pattern)];
+}
+
+std::string patternText(Random& random, int pattern) {
+  switch (pattern) {
     case 0:
       return ScaledSum(random).text();
     case 1:

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "proof/random.h"
 
@@ -11,6 +12,10 @@ namespace dojo::proof {
 
 /// The text of one program, its sizes, types and places at random. Most are valid; the caller
 /// checks.
-[[nodiscard]] std::string trapText(Random& random);
+[[nodiscard]] std::string trapText(Random& random, int trap);
+/// Traps are numbered from 0.
+[[nodiscard]] int trapCount();
+/// The moves that it is a trap for, where it says so.
+[[nodiscard]] const std::vector<std::string>& trapFor(int trap);
 
 }  // namespace dojo::proof

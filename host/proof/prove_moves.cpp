@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
+#include <numeric>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -14,6 +17,7 @@
 #include "ir/parse.h"
 #include "ir/print.h"
 #include "ir/solver.h"
+#include "moves/concurrency.h"
 #include "moves/rule.h"
 #include "proof/generate.h"
 #include "proof/shrink.h"
@@ -36,6 +40,7 @@ struct Meaning {
 };
 
 constexpr std::uint64_t kInputs = 2;
+constexpr int kMovesOnTraps = 3;
 
 std::string runExact(const ir::Program& program, std::uint64_t inputSeed, std::uint64_t order,
                      std::vector<Residues>& out) {
@@ -128,12 +133,11 @@ StepResult flawed(Flaw flaw, std::string detail, ir::Program after = {}) {
   return {flaw, std::move(detail), std::move(after)};
 }
 
-StepResult proveStepFrom(const ir::Program& before, const Meaning& meaning,
-                         const target::Target& target, const moves::Move& move,
-                         std::uint64_t seed) {
-  const moves::State state(before, target);
-  auto applied = moves::apply(state, move);
+/// What is wrong with `applied`, the result of a move that is offered.
+StepResult judge(const moves::State& state, const Meaning& meaning, const moves::Move& move,
+                 Result<ir::Program> applied, std::uint64_t seed) {
   if (!applied) return flawed(Flaw::refused, applied.error().text());
+  const ir::Program& before = state.program();
   ir::Program after = std::move(*applied);
   const std::string text = ir::print(after);
   const auto again = ir::parse(text);
@@ -152,7 +156,7 @@ StepResult proveStepFrom(const ir::Program& before, const Meaning& meaning,
     return flawed(Flaw::different, problem, after);
   }
   const moves::Trace back = moves::undo(state, move, after);
-  const auto undone = moves::replay(after, target, back);
+  const auto undone = moves::replay(after, state.target(), back);
   if (!undone) {
     return flawed(Flaw::undo,
                   fmt::format("the way back ({}) is refused: {}", moves::toString(back),
@@ -166,6 +170,13 @@ StepResult proveStepFrom(const ir::Program& before, const Meaning& meaning,
                   after);
   }
   return {std::nullopt, "", std::move(after)};
+}
+
+StepResult proveStepFrom(const ir::Program& before, const Meaning& meaning,
+                         const target::Target& target, const moves::Move& move,
+                         std::uint64_t seed) {
+  const moves::State state(before, target);
+  return judge(state, meaning, move, moves::apply(state, move), seed);
 }
 
 /// A move of the same name that is wrong in the same way on another program.
@@ -190,15 +201,14 @@ class Run {
       position_[std::string(rule->info().name)] = report_.counts.size();
       report_.counts.push_back({std::string(rule->info().name), 0});
     }
+    recipes_.assign(report_.counts.size(), -1);
   }
 
   ProofReport run(const std::function<bool(const ProofReport&)>& progress) {
-    const std::uint64_t undecided = ir::undecidedCount();
     while (report_.moves < options_.moves && !enough()) {
       chain();
       ++report_.programs;
-      report_.undecided = static_cast<std::int64_t>(ir::undecidedCount() - undecided);
-      if (progress && !progress(report_)) break;
+      if (!progress(report_)) break;
     }
     return std::move(report_);
   }
@@ -212,42 +222,121 @@ class Run {
     Random random(options_.seed * 0x9e3779b97f4a7c15U +
                   static_cast<std::uint64_t>(report_.programs));
     const std::uint64_t seed = random.next() >> 8;
-    ir::Program program = randomProgram(random);
+    const bool steered = random.oneIn(2);
+    const int recipe = steered ? recipeForRare(random) : randomRecipe(random);
+    const bool trap = isTrap(recipe) && !steered;
+    ir::Program program = randomProgram(random, recipe);
     const Meaning meaning = meaningOf(program, seed);
     if (!meaning.problem.empty()) {
-      // check() knows of `~` only that something was written there, the interpreter what.
-      const bool known =
-          meaning.problem.find("interpret.division") != std::string::npos ||
-          meaning.problem.find("after another element was written") != std::string::npos;
+      const bool known = meaning.problem.find("interpret.division") != std::string::npos;
       DOJO_CHECK(known, meaning.problem + "\n" + ir::print(program));
       return;
     }
-    for (int i = 0; i < options_.chain && report_.moves < options_.moves && !enough(); ++i) {
-      const std::vector<moves::Move> all = moves::applicable(program, target_);
-      if (all.empty()) return;
-      const moves::Move& move = choose(all, random);
-      StepResult step = proveStepFrom(program, meaning, target_, move, seed);
-      if (step.flaw) return fail(program, move, std::move(step), seed);
+    // Traps lie in the first moves; rare moves need others before.
+    std::int64_t most = options_.chain;
+    if (trap) most = std::min<std::int64_t>(most, kMovesOnTraps);
+    if (trap || random.oneIn(3)) most = random(1, most);
+    static const std::vector<std::string> kNone;
+    const std::vector<std::string>& wanted = steered ? kNone : movesFor(recipe);
+    for (std::int64_t i = 0; i < most && report_.moves < options_.moves && !enough(); ++i) {
+      const moves::State state(program, target_);
+      std::optional<Offer> offer = choose(state, trap, wanted, random);
+      if (!offer) return;
+      StepResult step = judge(state, meaning, offer->move, std::move(offer->result), seed);
+      if (step.flaw) return fail(program, offer->move, std::move(step), seed);
+      const std::size_t position = position_.at(offer->move.name);
       ++report_.moves;
-      ++report_.counts[position_.at(move.name)].applied;
+      ++report_.counts[position].applied;
+      recipes_[position] = recipe;
       program = std::move(step.after);
     }
   }
 
-  /// Mostly a move of the rule that has been applied least so far; every place and parameter of it
-  /// has the same chance.
-  [[nodiscard]] const moves::Move& choose(const std::vector<moves::Move>& all,
-                                          Random& random) const {
-    if (random.oneIn(3)) return random.of(all);
+  /// What has let a rare move be applied before, much more often the rarer.
+  [[nodiscard]] int recipeForRare(Random& random) const {
+    constexpr double kWhole = 1 << 30;
     std::int64_t least = INT64_MAX;
-    for (const moves::Move& move : all) {
-      least = std::min(least, report_.counts[position_.at(move.name)].applied);
+    for (const MoveCount& count : report_.counts) least = std::min(least, count.applied);
+    std::vector<std::int64_t> weights;
+    std::int64_t sum = 0;
+    for (const MoveCount& count : report_.counts) {
+      const double share = static_cast<double>(least + 1) / static_cast<double>(count.applied + 1);
+      weights.push_back(static_cast<std::int64_t>(kWhole * share * share * share * share));
+      sum += weights.back();
     }
-    std::vector<const moves::Move*> rare;
-    for (const moves::Move& move : all) {
-      if (report_.counts[position_.at(move.name)].applied == least) rare.push_back(&move);
+    std::int64_t at = random(0, sum - 1);
+    std::size_t rule = 0;
+    while (at >= weights[rule]) at -= weights[rule++];
+    return recipes_[rule] < 0 ? randomRecipe(random) : recipes_[rule];
+  }
+
+  /// A move that is offered, and what apply() makes of it.
+  struct Offer {
+    moves::Move move;
+    Result<ir::Program> result;
+  };
+  struct Candidate {
+    const moves::Rule* rule;
+    std::vector<moves::Arg> args;
+  };
+
+  static void addCandidates(const moves::State& state, const moves::Rule& rule,
+                            std::vector<Candidate>& out) {
+    std::vector<std::vector<moves::Arg>> choices;
+    for (const ir::Visit& place : state.nodes()) rule.choices(state, place, choices);
+    for (std::vector<moves::Arg>& args : choices) out.push_back({&rule, std::move(args)});
+  }
+
+  /// As moves::applicable() asks it.
+  static std::optional<Offer> offer(const moves::State& state, Candidate candidate) {
+    moves::Move move{std::string(candidate.rule->info().name), std::move(candidate.args)};
+    const bool proves = moves::hasConcurrency(state.program()) || state.program().hasSharing();
+    if (!proves && !candidate.rule->check(state, move.args)) return std::nullopt;
+    Result<ir::Program> result = moves::apply(state, move);
+    if (proves && !result) return std::nullopt;
+    return Offer{std::move(move), std::move(result)};
+  }
+
+  /// Each of the candidates that are offered has the same chance.
+  static std::optional<Offer> anyOf(const moves::State& state, std::vector<Candidate> candidates,
+                                    Random& random) {
+    random.shuffle(candidates);
+    for (Candidate& candidate : candidates) {
+      if (auto found = offer(state, std::move(candidate))) return found;
     }
-    return *random.of(rare);
+    return std::nullopt;
+  }
+
+  /// By places and parameters, by rules, or (half of the time, but for traps) what has been applied
+  /// least so far; mostly one that is `wanted`.
+  [[nodiscard]] std::optional<Offer> choose(const moves::State& state, bool trap,
+                                            const std::vector<std::string>& wanted,
+                                            Random& random) const {
+    if (!wanted.empty() && !random.oneIn(4)) {
+      std::vector<Candidate> candidates;
+      addCandidates(state, *moves::findRule(random.of(wanted)), candidates);
+      if (auto found = anyOf(state, std::move(candidates), random)) return found;
+    }
+    std::vector<std::size_t> order(report_.counts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    random.shuffle(order);
+    const std::int64_t way = random(0, trap ? 1 : 3);
+    if (way == 0) {
+      std::vector<Candidate> all;
+      for (const moves::Rule* rule : moves::catalogue()) addCandidates(state, *rule, all);
+      return anyOf(state, std::move(all), random);
+    }
+    if (way > 1) {
+      std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return report_.counts[a].applied < report_.counts[b].applied;
+      });
+    }
+    for (const std::size_t i : order) {
+      std::vector<Candidate> candidates;
+      addCandidates(state, *moves::catalogue()[i], candidates);
+      if (auto found = anyOf(state, std::move(candidates), random)) return found;
+    }
+    return std::nullopt;
   }
 
   void fail(const ir::Program& program, const moves::Move& move, StepResult step,
@@ -276,7 +365,23 @@ class Run {
   const ProofOptions& options_;
   ProofReport report_;
   std::map<std::string, std::size_t, std::less<>> position_;
+  std::vector<int> recipes_;  ///< For each rule one that led to it last; -1: none yet.
 };
+
+ProofReport sum(const std::vector<ProofReport>& parts) {
+  ProofReport out;
+  for (const ProofReport& part : parts) {
+    out.moves += part.moves;
+    out.programs += part.programs;
+    out.failures.insert(out.failures.end(), part.failures.begin(), part.failures.end());
+    out.counts.resize(std::max(out.counts.size(), part.counts.size()));
+    for (std::size_t i = 0; i < part.counts.size(); ++i) {
+      out.counts[i].name = part.counts[i].name;
+      out.counts[i].applied += part.counts[i].applied;
+    }
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -309,9 +414,44 @@ StepResult proveStep(const ir::Program& before, const target::Target& target,
   return proveStepFrom(before, meaningOf(before, inputSeed), target, move, inputSeed);
 }
 
+std::int64_t leastApplications(std::int64_t moves) {
+  constexpr std::int64_t kShort = 20000;
+  return moves < kShort ? 0 : std::min<std::int64_t>(1000, moves / 200);
+}
+
 ProofReport proveMoves(const target::Target& target, const ProofOptions& options,
                        const std::function<bool(const ProofReport&)>& progress) {
-  return Run(target, options).run(progress);
+  const std::uint64_t undecided = ir::undecidedCount();
+  const auto jobs = static_cast<std::size_t>(std::max(options.jobs, 1));
+  std::vector<ProofReport> parts(jobs);
+  std::mutex mutex;
+  bool stop = false;
+  const auto whole = [&] {
+    ProofReport out = sum(parts);
+    out.undecided = static_cast<std::int64_t>(ir::undecidedCount() - undecided);
+    return out;
+  };
+  const auto work = [&](std::size_t job) {
+    ProofOptions own = options;
+    own.seed += job * 0x100000000U;
+    own.moves =
+        options.moves / static_cast<std::int64_t>(jobs) +
+        (static_cast<std::int64_t>(job) < options.moves % static_cast<std::int64_t>(jobs) ? 1 : 0);
+    ProofReport report = Run(target, own).run([&](const ProofReport& now) {
+      const std::lock_guard lock(mutex);
+      parts[job] = now;
+      stop = stop || (progress && !progress(whole()));
+      return !stop;
+    });
+    const std::lock_guard lock(mutex);
+    parts[job] = std::move(report);
+    stop = stop || parts[job].failures.size() >= static_cast<std::size_t>(options.mostFailures);
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t job = 1; job < jobs; ++job) threads.emplace_back(work, job);
+  work(0);
+  for (std::thread& thread : threads) thread.join();
+  return whole();
 }
 
 }  // namespace dojo::proof

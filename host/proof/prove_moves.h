@@ -48,7 +48,12 @@ struct ProofOptions {
   int chain = 12;        ///< Most moves from one start program.
   int mostFailures = 1;  ///< Ends after so many.
   bool shrink = true;
+  int jobs = 1;  ///< Threads, each with seeds of its own.
 };
+
+/// How often each move must be applied in a run of so many: enough to mean something, as far as
+/// the run is long enough for that. Steered to the rarest moves, runs get there.
+[[nodiscard]] std::int64_t leastApplications(std::int64_t moves);
 
 struct ProofReport {
   std::int64_t moves = 0;  ///< Applied, compared and undone.
@@ -70,7 +75,7 @@ struct StepResult {
                                    const moves::Move& move, std::uint64_t inputSeed);
 
 /// The same on every run for the same options. `progress` is called after each start program with
-/// the moves done; it may return false to stop.
+/// what is done, by one thread at a time; it may return false to stop.
 [[nodiscard]] ProofReport proveMoves(const target::Target& target, const ProofOptions& options,
                                      const std::function<bool(const ProofReport&)>& progress = {});
 

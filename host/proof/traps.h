@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// The texts of traps (generate_traps.h), less their first line, with places to fill:
-/// $N, $M: extents. $S: a smaller one. $T: a float type. $W, $L: a type and a narrower one. $P:
-/// where a tmp is. $A, $B: different reduction operators. $C: a comparison.
+/// The texts of traps (generate_traps.h), less their first line, instead of which `for MOVE ...`
+/// may say what they are traps for, with places to fill: $N, $M: extents. $S: a smaller one. $T: a
+/// float type. $W, $L: a type and a narrower one. $P: where a tmp is. $A, $B: different reduction
+/// operators. $C: a comparison.
 #pragma once
 
 #include <string>

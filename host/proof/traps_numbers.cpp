@@ -7,7 +7,8 @@ namespace dojo::proof {
 const std::vector<std::string>& trapsOfNumbers() {
   static const std::vector<std::string> traps = {
       // Sums whose rounding decides, with a factor, ...
-      R"(in x $T [$N, $M]
+      R"(for factor_out factor_in
+in x $T [$N, $M]
 in a $T []
 out k bool [$N]
 tmp s $T [$N]
@@ -23,7 +24,8 @@ $N
 | k[{0}] = s[{0}] == t[{0}]
 )",
       // ... of exponentials, ...
-      R"(in x $T [$N, $M*4]
+      R"(for online_rescale join_scopes
+in x $T [$N, $M*4]
 out k bool [$N]
 tmp m $T [$N]
 tmp e $T [$N, $M*4]
@@ -46,7 +48,8 @@ $N
 | k[{0}] = s[{0}] == t[{0}]
 )",
       // ... or of products.
-      R"(in x $T [$N, $M]
+      R"(for contract_fma vectorize swap_scopes privatize
+in x $T [$N, $M]
 in z $T [$N, $M]
 out k i32 [$N]
 tmp s $T [$N]
@@ -57,7 +60,8 @@ $N
 | | s[{0}] += x[{0}, {1}] * z[{0}, {1}]
 | k[{0}] = cast(s[{0}] * 1000)
 )",
-      R"(in x $T [$N, $M]
+      R"(for contract_fma privatize join_scopes
+in x $T [$N, $M]
 in z $T [$N, $M]
 out k bool [$N]
 tmp s $T [$N]
@@ -178,7 +182,8 @@ $N
 | $S
 | | z[{0}, {1}] = x[{0}, {1}] * 2
 )",
-      R"(in x $T [$N, $M]
+      R"(for join_scopes
+in x $T [$N, $M]
 inout y $T [$N, $M]
 inout z $T [$N, $M]
 
@@ -188,7 +193,8 @@ $N
 | $M
 | | z[{0}, {1}] = x[{0}, {1}] * 2
 )",
-      R"(in x $T [$N, $M + $S]
+      R"(for merge_peeled
+in x $T [$N, $M + $S]
 inout y $T [$N, $M + $S]
 
 $N
@@ -224,7 +230,8 @@ $N
 | y[{0}] = y[{0} + 1] * 2
 )",
       // Contracted sums, and partial ones, whose rounding decides.
-      R"(in x $T [$N, $M]
+      R"(for expand_fma swap_scopes vectorize
+in x $T [$N, $M]
 in z $T [$N, $M]
 out k i32 [$N]
 tmp s $T [$N]
@@ -243,7 +250,8 @@ out k bool [$N]
 $N
 | k[{0}] = fma(x[{0}], z[{0}], a[{0}]) $C a[{0}]
 )",
-      R"(in x $T [$N, $M]
+      R"(for combine
+in x $T [$N, $M]
 in z $T [$N, $M]
 out k i32 [$N]
 tmp s $T [$N]
@@ -303,12 +311,78 @@ $N
 | p[0] = x[{0}] * z[{0}]
 | y[{0}] = p[1] + z[{0}]
 )",
-      R"(in x $T [$N*$M]
+      R"(for collapse_scopes
+in x $T [$N*$M]
 inout y $T [$N*$M]
 
 $N
 | $M if {0} in [1, $N)
 | | y[{0}*$M + {1}] = x[{0}*$M + {1}] * 2
+)",
+      // Terms that only their factor keeps in range, and products in a type of their own.
+      R"(for factor_out
+in x f16 [$N, 8]
+out y f16 [$N]
+tmp e f16 [$N, 8]
+
+$N
+| 8
+| | e[{0}, {1}] = x[{0}, {1}] * 60000
+| y[{0}] = 0
+| 8
+| | y[{0}] += e[{0}, {1}] * 0.125
+)",
+      R"(for factor_out factor_in
+in x $L [$N, $M]
+in a $L []
+out y $W [$N]
+tmp p $L [$N, $M]
+
+$N
+| y[{0}] = 0
+| $M
+| | p[{0}, {1}] = x[{0}, {1}] * a[]
+| | y[{0}] += p[{0}, {1}]
+)",
+      R"(for factor_in
+in x $L [$N, $M]
+in a $L []
+out y $W [$N]
+tmp p $L [$N, $M]
+
+$N
+| y[{0}] = 0
+| $M
+| | p[{0}, {1}] = x[{0}, {1}]
+| | y[{0}] += p[{0}, {1}]
+| y[{0}] = y[{0}] * a[]
+)",
+      // A sum that begins under another guard than it goes on.
+      R"(for fold_init
+in x $T [$N]
+inout s $T [$N]
+
+$N
+| s[{0}] = 0 if {0} in [0, $S)
+| s[{0}] += x[{0}]
+)",
+      R"(for collapse_scopes
+in x $T [$M, $N]
+inout y $T [$M, $N]
+
+$M
+| $N if {0} in [0, 1)
+| | y[{0}, {1}] = x[{0}, {1}] * 2
+)",
+      R"(for merge_peeled
+in x $T [$N, $M + $S]
+inout y $T [$N, $M + $S]
+
+$N
+| $S if {0} in [0, 1)
+| | y[{0}, {1}] = x[{0}, {1}] + 1
+| $M if {0} in [1, $N)
+| | y[{0}, {1} + $S] = x[{0}, {1} + $S] + 1
 )",
   };
   return traps;

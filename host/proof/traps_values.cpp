@@ -32,7 +32,8 @@ $N
 | | y[{0}, {1}] = t[{1}] * 2
 )",
       // ... on a diagonal, ...
-      R"(in x $T [$N, $N]
+      R"(for split_buffer cache_write cache_read
+in x $T [$N, $N]
 out y $T [$N, $N]
 tmp t $T [$N, $N] @$P
 
@@ -45,7 +46,8 @@ $N
 | $N
 | | y[{0}, {1}] = t[{0}, {1}] + x[{0}, {1}]
 )",
-      R"(in x $T [$M, $N, $N]
+      R"(for split_buffer cache_write
+in x $T [$M, $N, $N]
 out y $T [$M, $N, $N]
 tmp t $T [$N, $N]
 
@@ -83,7 +85,8 @@ $M
 | | y[{0}, {1}] = t[{1}] * 2
 )",
       // ... or in rows that data decides.
-      R"(in row i32 [$N + 1] monotone in [0, $M]
+      R"(for split_buffer cache_write cache_read
+in row i32 [$N + 1] monotone in [0, $M]
 in x $T [$N, $M]
 out y $T [$N, $M]
 tmp t $T [$M]
@@ -96,7 +99,8 @@ $N
 | $M
 | | y[{0}, {1}] = t[{1}] * 2
 )",
-      R"(in row i32 [$N + 1] monotone in [0, $M]
+      R"(for split_buffer cache_write cache_read
+in row i32 [$N + 1] monotone in [0, $M]
 in x $T [$N, $M]
 in s $T [$N]
 inout y $T [$N, $M]
@@ -106,7 +110,8 @@ $N
 | | y[{0}, {1}] = x[{0}, {1}] / s[{0}]
 )",
       // Two operators on one accumulator, together or in turn.
-      R"(in x $T [$N, $M]
+      R"(for join_scopes swap_siblings swap_scopes fission_scope privatize
+in x $T [$N, $M]
 in z $T [$N, $M]
 out s $T [$N]
 
@@ -116,7 +121,8 @@ $N
 | | s[{0}] $A x[{0}, {1}]
 | | s[{0}] $B z[{0}, {1}]
 )",
-      R"(in x $T [$N, $M]
+      R"(for join_scopes swap_siblings swap_scopes fission_scope privatize
+in x $T [$N, $M]
 in z $T [$N]
 inout s $T [$N]
 
@@ -127,7 +133,8 @@ $N
 $N
 | s[{0}] $A z[{0}]
 )",
-      R"(in x $T [$N]
+      R"(for join_scopes swap_siblings
+in x $T [$N]
 in z $T [$N]
 inout s $T []
 
@@ -168,7 +175,8 @@ $N
 | | s[{1}] += z[{0}, {1}]
 )",
       // Sums of which only some elements begin.
-      R"(in x $T [$N, $M]
+      R"(for factor_out privatize cache_write
+in x $T [$N, $M]
 out y $T [$N]
 tmp s $T [$N*2]
 
@@ -242,7 +250,8 @@ $N
 | y[{0}] = t[0]
 )",
       // Indices that use a part of a dim without storage.
-      R"(in x $T [$S]
+      R"(for drop_dim add_dim
+in x $T [$S]
 out y $T [$S]
 tmp t $T [~$N] @$P
 
@@ -265,7 +274,8 @@ $N
 | | y[{0}, {1}] = e[{0}, {1}] * 2
 )",
       // Sums without a term, which stay 0 whatever the factor.
-      R"(in x $T [$N, $M]
+      R"(for factor_out
+in x $T [$N, $M]
 out y $T [$N]
 
 $N
@@ -299,7 +309,8 @@ $N
 | y[{0}] = e[{0}] * 2
 )",
       // Elements that have no value, between those that are summed up.
-      R"(in x $T [$M, $N]
+      R"(for factor_out privatize
+in x $T [$M, $N]
 out y $T [$N*2]
 
 $N
@@ -336,7 +347,8 @@ $N
 | | s[{0}] $A z[{0}, {1}]
 | | w[{0}] = s[{0}]
 )",
-      R"(in x $T [$N, $M]
+      R"(for join_scopes swap_siblings swap_scopes fission_scope privatize
+in x $T [$N, $M]
 in z $T [$N, $M]
 out s $T [$N]
 
@@ -359,7 +371,8 @@ $N
 | y[{0}] = t[0]
 )",
       // ... in rows that data decides, over values of before the loop.
-      R"(in row i32 [$N + 1] monotone in [0, $M]
+      R"(for split_buffer cache_write cache_read
+in row i32 [$N + 1] monotone in [0, $M]
 in x $T [$N, $M]
 out y $T [$N, $M]
 tmp t $T [$M]
@@ -372,7 +385,8 @@ $N
 | $M
 | | y[{0}, {1}] = t[{1}] * 2
 )",
-      R"(in row i32 [$N + 1] monotone in [0, $M]
+      R"(for split_buffer cache_write cache_read
+in row i32 [$N + 1] monotone in [0, $M]
 in x $T [$N, $M]
 out y $T [$N, $M]
 tmp t $T [$M] @$P
@@ -410,6 +424,122 @@ $N
 | t[{0}] = z[{0}] + 1 if {0} in [1, $N)
 $N
 | y[{0}] = t[{0}]
+)",
+      // Dims without storage: what is never lost, though that isn't seen in each iteration, ...
+      R"(for drop_dim materialize_dim
+in x $T [$N]
+inout y $T [$N]
+tmp t $T [~$N] @$P
+
+$N
+| t[{0}] = x[{0}] + 1 if {0} in [0, 1)
+$N
+| y[{0}] = t[{0}] * 2 if {0} in [0, 1)
+)",
+      R"(for drop_dim materialize_dim
+in x $T [$N, $M]
+inout y $T [$N, $M]
+tmp t $T [$N, ~$M] @$P
+
+$N
+| $M
+| | t[{0}, {1}] = x[{0}, {1}] + 1 if {1} in [1, 2)
+| $M
+| | y[{0}, {1}] = t[{0}, {1}] * 2 if {1} in [1, 2)
+)",
+      R"(for materialize_dim
+in x $T [$N]
+out y $T []
+tmp t $T [~$N] @$P
+
+$N
+| t[{0}] = x[{0}] + 1
+y[] = t[$N - 1] * 2
+)",
+      // ... with elements between, ...
+      R"(for drop_dim
+in x $T [$N]
+out y $T [$N]
+tmp t $T [~$N pad 1] @$P
+
+$N
+| t[{0}] = x[{0}] + 1
+| y[{0}] = t[{0}] * 2
+)",
+      R"(for drop_dim
+in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [~$N pad 2, ~$M] @$P
+
+$N
+| $M
+| | t[{0}, {1}] = x[{0}, {1}] * 2
+| | y[{0}, {1}] = t[{0}, {1}] + 1
+)",
+      // ... and in part of their range.
+      R"(for drop_dim add_dim
+in x $T [$S, $M]
+out y $T [$S, $M]
+tmp t $T [~$N, ~$M] @$P
+
+$S
+| $M
+| | t[{0}, {1}] = x[{0}, {1}] + 1
+| | y[{0}, {1}] = t[{0}, {1}] * 2
+)",
+      R"(for drop_dim
+in row i32 [$N + 1] monotone in [0, $M]
+in x $T [$N, $M]
+inout y $T [$N, $M]
+tmp t $T [~$M] @$P
+
+$N
+| row[{0}]..row[{0} + 1]
+| | t[{1}] = x[{0}, {1}] + 1
+| | y[{0}, {1}] = t[{1}] * 2
+)",
+      R"(for cache_write cache_read
+in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [~$M] @$P
+
+$N
+| $M
+| | t[{1}] = x[{0}, {1}] + 1
+| | y[{0}, {1}] = t[{1}] * 2
+)",
+      // What later iterations find in storage that each would have to itself.
+      R"(for parallelize vectorize
+in x $T [$N]
+out y $T [$N]
+tmp t $T [] @stack
+
+$N
+| t[] = 1 if {0} in [0, 1)
+| t[] += x[{0}] if {0} in [1, 2)
+| y[{0}] = t[] * 2
+)",
+      R"(for parallelize vectorize
+in x $T [$N, $M]
+out y $T [$N]
+tmp s $T [] @register
+
+$N
+| s[] = x[0, {0}] if {0} in [0, 1)
+| $M if {0} in [0, 1)
+| | s[] $A x[{0}, {1}]
+| y[{0}] = s[]
+)",
+      R"(for parallelize vectorize
+in x $T [$N, $M]
+out y $T [$N, $M]
+tmp t $T [$M] @stack
+
+$N
+| $M if {0} in [0, 1)
+| | t[{1}] = x[{0}, {1}] + 1
+| $M
+| | y[{0}, {1}] = t[{1}] * 2
 )",
   };
   return traps;
