@@ -8,6 +8,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "codegen/emitter.h"
+#include "codegen/library.h"
 #include "codegen/machine.h"
 #include "codegen/plan.h"
 #include "ir/storage.h"
@@ -76,26 +77,36 @@ Result<Compilation> build(const ir::Program& program, const target::Target& targ
   const Plan plan = makePlan(program, target);
   Emitter emitter(*compilation.module, program, plan, factsOf(**machine, target));
   if (Status emitted = emitter.run(); !emitted) return emitted.error();
-  for (const llvm::Function& function : *compilation.module) {
-    if (function.getIntrinsicID() == llvm::Intrinsic::fma && !target.vector.fma) {
-      return Error{"compile.unsupported",
-                   "target " + target.name +
-                       " has no fused multiply-add, which a function of the program needs",
-                   "", ""};
-    }
-  }
   return compilation;
 }
 
 Result<std::string> emitted(const ir::Program& program, const target::Target& target,
                             FileKind kind) {
-  Result<Compilation> built = build(program, target);
-  if (!built) return built.error();
-  Result<std::string> bytes = emit(*built->module, *built->machine, kind);
-  if (bytes && !built->complaint->empty()) {
-    return Error{"compile.backend", *built->complaint, "", ""};
+  std::vector<std::string> wanted;
+  for (;;) {
+    Result<Compilation> built = build(program, target);
+    if (!built) return built.error();
+    const std::vector<std::string> missing =
+        wanted.empty() ? wanted : addRoutines(*built->module, *built->machine, wanted);
+    if (!missing.empty()) {
+      return Error{"compile.routine",
+                   "the program needs '" + missing.front() + "', which target " + target.name +
+                       " has no instructions for and PerfDojo no routine",
+                   "", ""};
+    }
+    Result<std::string> bytes = emit(*built->module, *built->machine, kind);
+    if (bytes && !built->complaint->empty()) {
+      return Error{"compile.backend", *built->complaint, "", ""};
+    }
+    if (!bytes || kind != FileKind::object) return bytes;
+    // What has no instruction became a call: once more, with what is called.
+    Result<std::vector<std::string>> calls = undefinedSymbols(*bytes);
+    if (!calls) return calls.error();
+    std::erase(*calls, kParallelFor);
+    std::erase_if(*calls, [](const std::string& name) { return name.starts_with("_GLOBAL_"); });
+    if (calls->empty()) return bytes;
+    wanted.insert(wanted.end(), calls->begin(), calls->end());
   }
-  return bytes;
 }
 
 }  // namespace

@@ -4,12 +4,6 @@
 #include "codegen/emitter.h"
 
 namespace dojo::codegen {
-namespace {
-
-constexpr const char* kParallelFor = "dojo_parallel_for";
-
-}  // namespace
-
 /// The body becomes a function of its own, `void(context, iteration)`. The context holds the array
 /// of buffers, the loop variables around it, addresses of stack buffers that iterations share, and
 /// the values of register buffers that they read.

@@ -19,6 +19,9 @@
 
 namespace dojo::codegen {
 
+/// The service of the runner that spreads a parallel scope over harts, see abi.h.
+constexpr const char* kParallelFor = "dojo_parallel_for";
+
 struct MachineFacts {
   std::string cpu, features;
   /// Whether an address may be a sum of registers, one of them scaled: loops count offsets then,

@@ -86,6 +86,19 @@ std::vector<Machine> all() {
   // The emulator has no user mode of M profile; A profile runs the same instructions.
   const target::Target m4 = basis("cortex-m4", "thumbv7em-none-eabihf", "cortex-m4", "");
   out.push_back({m4, {{"arm", {"qemu-arm", "-cpu", "max"}}}});
+  // Without floats in hardware.
+  target::Target m3 = basis("cortex-m3", "thumbv7m-none-eabi", "cortex-m3", "");
+  m3.vector.fma = false;
+  out.push_back({m3, {{"arm", {"qemu-arm", "-cpu", "max"}}}});
+  target::Target small = basis("rv32imac", "riscv32-unknown-elf", "generic-rv32", "+m,+a,+c");
+  small.abi = "ilp32";
+  small.codeModel = "medlow";
+  small.vector.fma = false;
+  out.push_back({small, {{"riscv32", {"qemu-riscv32"}}}});
+  target::Target single = basis("rv32imafc", "riscv32-unknown-elf", "generic-rv32", "+m,+a,+f,+c");
+  single.abi = "ilp32f";
+  single.codeModel = "medany";
+  out.push_back({single, {{"riscv32", {"qemu-riscv32"}}}});
   return out;
 }
 

@@ -20,7 +20,8 @@ struct Machine {
 };
 
 /// By name: "riscv64", "riscv64 vectors 128" (256, 512, 1024: lanes chosen for that width, run at
-/// every width), "riscv32", "aarch64", "sve", "sve 512", "armv7", "cortex-m4", "soft".
+/// every width), "riscv32", "rv32imac", "rv32imafc", "aarch64", "sve", "sve 512", "armv7",
+/// "cortex-m4", "cortex-m3".
 [[nodiscard]] const Machine& machine(const std::string& name);
 [[nodiscard]] const std::vector<Machine>& machines();
 

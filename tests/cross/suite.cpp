@@ -66,5 +66,10 @@ TEST_CASE("the suite on aarch64 with scalable vectors") { suiteOn("sve"); }
 TEST_CASE("the suite on aarch64 with vectors of 512 bits") { suiteOn("sve 512"); }
 TEST_CASE("the suite on armv7") { suiteOn("armv7"); }
 TEST_CASE("the suite on cortex-m4") { suiteOn("cortex-m4"); }
+TEST_CASE("the suite on machines without floats, or with one of their formats") {
+  suiteOn("cortex-m3");
+  suiteOn("rv32imac");
+  suiteOn("rv32imafc");
+}
 
 }  // namespace dojo::test
