@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+
 #include "ir/canonical.h"
 #include "moves/rule.h"
 #include "moves/rules/edits.h"
@@ -94,6 +96,11 @@ y[] = 0
     const ir::Leaf* whole = wholeAt(state.program(), after, sum->accumulator);
     if (whole == nullptr || (contracted && whole->op != ir::Op::mul)) {
       return refuse("move.shape", "no product or quotient of the whole sum follows it", sum->place);
+    }
+    const std::size_t level = after.size() - 1;
+    if (place.size() > level && std::equal(after.begin(), after.end() - 1, place.begin()) &&
+        place[level] >= after[level]) {
+      return refuse("move.shape", "the value goes into a sum of the next iteration", place);
     }
     FactoredIn out{state.program(), {}};
     ir::Leaf& term = ir::find(out.program, place)->leaf();
