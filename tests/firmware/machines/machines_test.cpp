@@ -139,6 +139,12 @@ TEST_CASE("qemu-rv32") {
   tryMachine(
       {.target = "qemu-rv32", .illegal = {0, 0, 0, 0}, .endless = kRiscvEndless, .exact = true});
 }
+TEST_CASE("qemu-rv32 through a mailbox") {
+  tryMachine({.target = "qemu-rv32-gdb",
+              .illegal = {0, 0, 0, 0},
+              .endless = kRiscvEndless,
+              .exact = true});
+}
 TEST_CASE("cortex-m4") {
   tryMachine({.target = "cortex-m4", .illegal = {0, 0xde}, .endless = kThumbEndless, .thumb = 1});
 }
