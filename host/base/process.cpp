@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +119,9 @@ Result<Process> Process::start(const std::vector<std::string>& words,
   static const bool ignored = std::signal(SIGPIPE, SIG_IGN) != SIG_ERR;
   (void)ignored;
 
+  // Not every command ends when its input does (an emulator). The system's way of ending a child
+  // with its parent goes by the thread that started it, so that others must leave it.
+  const bool forLife = gettid() == getpid();
   const int pid = fork();
   if (pid < 0) {
     return Error{"process.start",
@@ -129,6 +133,7 @@ Result<Process> Process::start(const std::vector<std::string>& words,
     dup2(out->write.get(), 1);
     dup2(err->write.get(), 2);
     for (const int fd : inherit) fcntl(fd, F_SETFD, 0);
+    if (forLife) prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);  // a signal from the terminal is ours to handle, and kill() reaches all of it
     if (affinityChanged.load()) sched_setaffinity(0, sizeof firstAffinity, &firstAffinity);
     sigset_t none;

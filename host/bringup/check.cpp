@@ -134,8 +134,9 @@ void checkFaults(Lab& lab, Step& step) {
     }
     survived.emplace_back(c.name);
   }
-  step.seen = fmt::format("survives {}; {} restarts were needed", fmt::join(survived, " and "),
-                          lab.device().statistics().recoveries);
+  const std::int64_t restarts = lab.device().statistics().recoveries;
+  step.seen = fmt::format("survives {}; {} restart{} needed", fmt::join(survived, " and "),
+                          restarts, restarts == 1 ? " was" : "s were");
 }
 
 class Checker {
@@ -244,8 +245,7 @@ void checkKernel(const target::Target& target, transport::Device& device, Step& 
   }
   const Measurement& measured = outcome->measurement();
   step.seen = fmt::format("matmul 16x16x16 f32 is right on {} elements and takes {:.6g} {}",
-                          measured.comparedElements, measured.cycles,
-                          target.cyclesAreTime ? "ticks" : "instructions");
+                          measured.comparedElements, measured.cycles, unit(target, device.hello()));
 }
 
 Report check(const target::Target& target, const Options& options, const OnBegin& onBegin,

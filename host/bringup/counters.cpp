@@ -35,6 +35,15 @@ const char* const kDead =
 
 }  // namespace
 
+std::string unit(const target::Target& target, const transport::Hello& hello) {
+  const transport::CounterInfo* first = hello.counter(0);
+  if (target.cyclesAreTime || first == nullptr) return "ticks";
+  for (const target::Counter& counter : target.counters) {
+    if (counter.name == first->name) return fmt::format("{} ({})", counter.name, counter.event);
+  }
+  return first->name;
+}
+
 void checkCounters(Lab& lab, Step& step) {
   const transport::Hello& hello = lab.device().hello();
   for (const transport::CounterInfo& counter : hello.counters) {
@@ -115,9 +124,9 @@ void checkClock(Lab& lab, Step& step) {
   const double hz = (ticks[1] - ticks[0]) / std::max(seconds[1] - seconds[0], 1e-6);
   if (!lab.target().cyclesAreTime) {
     step.seen = fmt::format(
-        "counts {:.3g} million a second of the host's clock; it counts "
-        "instructions, not time, as the description says",
-        hz / 1e6);
+        "{:.3g} million {} a second of the host's clock; no time of a device, as "
+        "the description says",
+        hz / 1e6, unit(lab.target(), hello));
     return;
   }
   if (hello.timerHz == 0) {

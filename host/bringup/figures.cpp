@@ -189,8 +189,8 @@ void checkLatency(Lab& lab, Step& step) {
     step.lines.push_back(fmt::format("{}: {:.3g} ticks a load", sizeText(bytes), curve.back()));
   }
   if (!lab.target().cyclesAreTime) {
-    step.seen = fmt::format("{:.2f} instructions a load at every size: nothing here tells latency",
-                            curve.front());
+    step.seen = fmt::format("{:.2f} {} a load in 1 KiB: nothing here tells latency", curve.front(),
+                            unit(lab.target(), lab.device().hello()));
     return;
   }
   step.seen = fmt::format("{:.3g} ticks a dependent load in {}, {:.3g} in {}", curve.front(),
@@ -263,7 +263,8 @@ void measurePeaks(Lab& lab, Peaks& peaks, Step& step) {
                           memory, peaks.bytesPerCycle[memory]);
   if (!target.cyclesAreTime) {
     step.verdict = Verdict::note;
-    step.advice = "ticks are instructions here: these are no peaks of a machine";
+    step.advice =
+        "the description says that what is counted is no time: these are no peaks of a machine";
   }
 }
 

@@ -201,7 +201,7 @@ void checkEcho(Lab& lab, Step& step) {
 void checkMemory(Lab& lab, const transport::Region& region, bool full, Step& step) {
   if ((region.flags & DOJO_REGION_WRITE) == 0) {
     step.verdict = Verdict::skipped;
-    step.seen = fmt::format("'{}' can't be written", region.name);
+    step.seen = fmt::format("kernels can't write to '{}'", region.name);
     return;
   }
   // The test itself lies at the start of code and data; the echo has been through there.

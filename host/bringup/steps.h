@@ -25,6 +25,10 @@ void measurePeaks(Lab& lab, Peaks& peaks, Step& step);
 // A kernel from text to verified result.
 void checkKernel(const target::Target& target, transport::Device& device, Step& step);
 
+/// What counter 0 counts, for sentences: "ticks", or "mcycle (instructions of the emulator)" where
+/// that is no time of a device.
+[[nodiscard]] std::string unit(const target::Target& target, const transport::Hello& hello);
+
 /// Fills in a failure.
 inline void fail(Step& step, std::string seen, std::string advice) {
   step.verdict = Verdict::failed;

@@ -52,6 +52,7 @@ Result<Object> compileText(const std::string& text, const target::Target& target
   module->setDataLayout((*machine)->createDataLayout());
   for (llvm::Function& function : *module) {
     if (function.isDeclaration()) continue;
+    function.addFnAttr(llvm::Attribute::NoUnwind);
     function.addFnAttr("target-cpu", (*machine)->getTargetCPU());
     function.addFnAttr("target-features", (*machine)->getTargetFeatureString());
   }
