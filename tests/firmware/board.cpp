@@ -2,6 +2,7 @@
 #include "board.h"
 
 #include <chrono>
+#include <utility>
 
 #include "core/core.h"
 
@@ -121,5 +122,5 @@ int dojo_port_batch(const dojo_batch* batch, dojo_counts* counts, dojo_fault* fa
 void dojo_port_evict(uintptr_t, uintptr_t) { ++Board::get().evictions; }
 void dojo_port_sync() {}
 uint32_t dojo_port_image_crc() { return 0x1234; }
-uint8_t dojo_port_canary() { return 0; }
+uint8_t dojo_port_canary() { return std::exchange(Board::get().canaryBroken, false) ? 1 : 0; }
 void dojo_port_reset() { ++Board::get().resets; }

@@ -42,6 +42,7 @@ class Board {
   int batches = 0;
   int evictions = 0;
   int resets = 0;
+  bool canaryBroken = false;  ///< Until it's asked for.
 
   // What the port functions use.
   std::size_t receive(std::uint8_t* into, std::size_t most, bool wait);

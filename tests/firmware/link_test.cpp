@@ -208,6 +208,31 @@ TEST_CASE("A fault keeps the samples before it") {
   }
 }
 
+TEST_CASE("A call after which a canary is broken is thrown away, the next one counts") {
+  addKernels();
+  auto device = boardDevice();
+  Board& board = Board::get();
+  board.kernels[0] = [&](const dojo_batch&, dojo_counts& counts) {
+    counts = {};
+    if (board.batches == 2) board.canaryBroken = true;
+    return 0;
+  };
+  auto done = device->call(callOf(0, 1, 3), {});
+  REQUIRE_FALSE(done);
+  CHECK(done.error().code == "run.crash");
+  CHECK(done.error().message.find("canary") != std::string::npos);
+  CHECK(device->call(callOf(0, 2, 3), {}));
+}
+
+TEST_CASE("A counter that went round is an error, never a number") {
+  addKernels();
+  auto device = boardDevice();
+  Board::get().kernels[0] = [](const dojo_batch&, dojo_counts&) { return int{DOJO_CAUSE_COUNTER}; };
+  auto done = device->call(callOf(0, 1, 3), {});
+  REQUIRE_FALSE(done);
+  CHECK(done.error().code == "measure.overflow");
+}
+
 TEST_CASE("The core refuses what is out of bounds") {
   addKernels();
   auto device = boardDevice();
