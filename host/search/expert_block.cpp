@@ -181,12 +181,14 @@ std::vector<moves::Move> blockCalls(const ir::Program& program, const Path& plac
   for (std::int64_t r = 1; r <= std::min<std::int64_t>(rowExtent, 14); ++r) {
     for (std::int64_t v = 1; v <= std::min<std::int64_t>(vectorExtent, 8); ++v) {
       if (r * v + v + 1 > registers) continue;
-      const std::int64_t width = v * lanes;
+      const std::int64_t width = blockWidth(extent(vector), v, lanes);
+      const bool alike = extent(vector) % width == 0;
       const std::int64_t bytes =
           steps * width * ir::sizeBytes(program.buffer(leaf.dst.buffer).dtype);
       // A loop that is left over costs code and a start of its own.
       const double cycles =
-          nestCycles(rowExtent, r, vectorExtent, v, bytes > kNearBytes) *
+          nestCycles(rowExtent, r, alike ? extent(vector) / width * v : vectorExtent, v,
+                     bytes > kNearBytes) *
           (1 + (rowExtent % r != 0 ? 0.03 : 0) + (extent(vector) % (v * lanes) != 0 ? 0.03 : 0)) *
           (1 + 0.002 * static_cast<double>(r + 2 * v));
       const bool apart = bytes >= kPanelBytes && r > 1;

@@ -85,6 +85,13 @@ int lanesFor(const ir::Program& program, const ir::Path& path, const target::Tar
   return std::max(1, target.lanes(bytes));
 }
 
+std::int64_t blockWidth(std::int64_t extent, std::int64_t vectors, std::int64_t lanes) {
+  const std::int64_t width = vectors * lanes;
+  const std::int64_t blocks = (extent + width - 1) / width;
+  const bool alike = extent % blocks == 0 && extent / blocks > width - lanes;
+  return alike ? extent / blocks : width;
+}
+
 bool uses(const ir::Access& access, int var) {
   return std::any_of(access.indices.begin(), access.indices.end(), [&](const ir::Index& index) {
     return index.affine.uses(var) ||

@@ -59,6 +59,10 @@ class Script {
 /// without vectors.
 [[nodiscard]] int lanesFor(const ir::Program& program, const ir::Path& path,
                            const target::Target& target);
+/// The width of blocks of `vectors` vectors along a loop: that many whole ones, or rather less in
+/// the last where all blocks are then alike and as many as before.
+[[nodiscard]] std::int64_t blockWidth(std::int64_t extent, std::int64_t vectors,
+                                      std::int64_t lanes);
 /// True where an index of the access uses `var`, gathers included.
 [[nodiscard]] bool uses(const ir::Access& access, int var);
 /// @}

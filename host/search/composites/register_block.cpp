@@ -176,8 +176,7 @@ class RegisterBlock final : public Composite {
       if (!whole.reorder(all)) return false;
     }
     LoopNest nest(script, root, loops);
-    std::int64_t width = vectors * lanes;
-    if (width - lanes < nest.extent(vector)) width = std::min(width, nest.extent(vector));
+    const std::int64_t width = blockWidth(nest.extent(vector), vectors, lanes);
     // What the block doesn't divide is blocked as well as it goes.
     if (const std::int64_t rest = nest.extent(vector) % width; rest != 0) {
       if (!nest.peelTo(vector, width)) return false;
