@@ -13,7 +13,7 @@
 namespace dojo::bringup {
 namespace {
 
-constexpr double kMarchSeconds = 5;
+constexpr double kMarchSeconds = 2;
 
 std::vector<std::byte> randomBytes(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);

@@ -40,6 +40,8 @@ Json describe(const target::Target& t) {
   json["counters"] = std::move(counters);
   json["cycles_are_time"] = t.cyclesAreTime;
   json["tried_on"] = t.triedOn;
+  json["port"] = t.runner.port;
+  json["image"] = t.runner.image;
   json["transport"] = t.runner.transport;
   json["command"] = t.runner.command;
   json["hash"] = t.hash;
