@@ -76,7 +76,8 @@ $N
 | | t[{0}] += z[{0}, $M - 1 - {1}] * x[{0}, $M - 1 - {1}]
 | k[{0}] = s[{0}] $C t[{0}]
 )",
-      R"(in x $T [$N, $M]
+      R"(for reciprocal
+in x $T [$N, $M]
 in d $T [$N]
 out k i32 [$N, $M]
 tmp q $T [$N, $M]
@@ -86,7 +87,8 @@ $N
 | | q[{0}, {1}] = x[{0}, {1}] / d[{0}]
 | | k[{0}, {1}] = cast(q[{0}, {1}] * 5000)
 )",
-      R"(in x i32 [$N, $M]
+      R"(for reciprocal
+in x i32 [$N, $M]
 in d i32 [$N]
 out y i32 [$N, $M]
 tmp s i32 [$N]
@@ -98,7 +100,8 @@ $N
 | | y[{0}, {1}] = x[{0}, {1}] / s[{0}]
 )",
       // A divisor that has no value where nothing is divided.
-      R"(in x $T [$N, $M]
+      R"(for reciprocal
+in x $T [$N, $M]
 inout y $T [$N, $M]
 tmp s $T [$N]
 
@@ -108,7 +111,8 @@ $N
 | $M
 | | y[{0}, {1}] = x[{0}, {1}] / s[{0}] if {0} in [1, $N)
 )",
-      R"(in x $T [$N, $M]
+      R"(for reciprocal
+in x $T [$N, $M]
 inout y $T [$N, $M]
 tmp s $T [$N]
 
@@ -119,7 +123,8 @@ $N
 | | y[{0}, {1}] = x[{0}, {1}] / s[{0}]
 )",
       // Products in another type than the sums.
-      R"(in x $L [$N]
+      R"(for fold_copy contract_fma
+in x $L [$N]
 in z $L [$N]
 out s $W []
 tmp p $L [$N]
@@ -129,7 +134,8 @@ $N
 | p[{0}] = x[{0}] * z[{0}]
 | s[] += p[{0}]
 )",
-      R"(in x $L [$N]
+      R"(for fold_copy contract_fma
+in x $L [$N]
 in z $L [$N]
 out y $W [$N]
 tmp p $L [$N] @$P
@@ -139,7 +145,8 @@ $N
 | y[{0}] = p[{0}]
 )",
       // A value that is used for the next in its own place, ...
-      R"(in x $T [$N]
+      R"(for fold_copy contract_fma
+in x $T [$N]
 in z $T [$N]
 out y $T [$N]
 tmp p $T [$N] @$P
@@ -150,7 +157,8 @@ $N
 | y[{0}] = p[{0}]
 )",
       // ... or beside it, ...
-      R"(in x $T [$N]
+      R"(for fold_copy contract_fma
+in x $T [$N]
 in z $T [$N]
 out y $T [$N]
 tmp p $T [$N, 2]
@@ -162,7 +170,8 @@ $N
 | y[{0}] += p[{0}, 0]
 )",
       // ... or is a result.
-      R"(in x $T [$N]
+      R"(for fold_copy contract_fma
+in x $T [$N]
 in z $T [$N]
 out p $T [$N]
 out y $T [$N]
@@ -172,7 +181,8 @@ $N
 | y[{0}] = p[{0}]
 )",
       // Neighbours that are almost alike.
-      R"(in x $T [$N, $M]
+      R"(for join_scopes
+in x $T [$N, $M]
 inout y $T [$N, $M]
 inout z $T [$N, $M]
 
@@ -204,7 +214,8 @@ $N
 | | y[{0}, {1} + $S] = x[{0}, {1} + $S] + 1
 )",
       // Guards of a node and of the scope around it.
-      R"(in x $T [$N, $M]
+      R"(for lift_guard sink hoist push_guard
+in x $T [$N, $M]
 inout y $T [$N, $M]
 inout s $T [$N]
 
@@ -213,7 +224,8 @@ $N
 | | s[{0}] = x[{0}, 0] if {0} in [1, $N)
 | | y[{0}, {1}] = x[{0}, {1}] + 1
 )",
-      R"(in x $T [$N, $M]
+      R"(for lift_guard push_guard
+in x $T [$N, $M]
 inout y $T [$N, $M]
 
 $N
@@ -221,7 +233,8 @@ $N
 | | y[{0}, {1}] = x[{0}, {1}] + 1 if {0} in [1, $N) and {1} in [1, $M)
 )",
       // One iteration reads what another writes of the same array.
-      R"(in x $T [$N]
+      R"(for join_scopes swap_siblings
+in x $T [$N]
 inout y $T [$N + 1]
 
 $N
@@ -242,7 +255,8 @@ $N
 | | s[{0}] fma+= x[{0}, {1}] * z[{0}, {1}]
 | k[{0}] = cast(s[{0}] * 1000)
 )",
-      R"(in x $T [$N]
+      R"(for expand_fma
+in x $T [$N]
 in z $T [$N]
 in a $T [$N]
 out k bool [$N]
@@ -268,7 +282,8 @@ $N
 | k[{0}] = cast(s[{0}] * 1000)
 )",
       // A product that is added to itself, or to something in its own place.
-      R"(in x $T [$N]
+      R"(for fold_copy contract_fma
+in x $T [$N]
 in z $T [$N]
 out y $T [$N]
 tmp p $T [] @$P
@@ -278,7 +293,8 @@ $N
 | p[] += p[]
 | y[{0}] = p[]
 )",
-      R"(in x $T [$N]
+      R"(for fold_copy contract_fma
+in x $T [$N]
 in z $T [$N]
 out y $T [$N]
 tmp p $T [] @$P
@@ -288,7 +304,8 @@ $N
 | p[] = z[{0}] + p[]
 | y[{0}] = p[] * 2
 )",
-      R"(in x $T [$N, $M]
+      R"(for fold_copy contract_fma
+in x $T [$N, $M]
 in z $T [$N, $M]
 out y $T [$N]
 tmp p $T [~$N, ~$M] @$P
@@ -301,7 +318,8 @@ $N
 | | y[{0}] += p[{0}, {1}]
 )",
       // The neighbour of a product, and two loops that nearly are one.
-      R"(in x $T [$N]
+      R"(for fold_copy contract_fma
+in x $T [$N]
 in z $T [$N]
 out y $T [$N]
 tmp p $T [2] @$P

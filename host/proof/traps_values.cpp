@@ -260,7 +260,8 @@ $S
 | y[{0}] = t[{0}] * 2
 )",
       // What iterations that run at once had for themselves, to make a value again from.
-      R"(in x $T [$N, $M]
+      R"(for recompute
+in x $T [$N, $M]
 out y $T [$N, $M]
 tmp t $T [~$N, $M] @stack
 tmp e $T [$N, $M]
@@ -283,7 +284,8 @@ $N
 | $M
 | | y[{0}] += x[{0}, {1}] / 0 if {0} + {1} in [0, 2)
 )",
-      R"(in x $T [$N, $M]
+      R"(for recompute
+in x $T [$N, $M]
 out y $T [$N]
 out z $T [$N, $M]
 tmp t $T [~$N, $M] @stack
@@ -298,7 +300,8 @@ $N
 | | y[{0}] += z[{0}, {1}]
 )",
       // Elements that are written again by an earlier leaf, which may run later.
-      R"(in x $T [$N]
+      R"(for recompute
+in x $T [$N]
 out y $T [$N]
 tmp e $T [$N]
 
@@ -402,7 +405,8 @@ $N
 | | y[{0}, {1}] += t[{1}]
 )",
       // Values of what each lane has to itself, and values made twice.
-      R"(in x $T [$N]
+      R"(for recompute
+in x $T [$N]
 out y $T [$N]
 tmp r $T [] @register
 tmp t $T [$N]
@@ -413,7 +417,8 @@ $N:vector
 $N
 | y[{0}] = t[{0}]
 )",
-      R"(in x $T [$N]
+      R"(for recompute
+in x $T [$N]
 in z $T [$N]
 out y $T [$N]
 tmp t $T [$N] @$P

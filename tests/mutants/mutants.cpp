@@ -20,7 +20,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -199,14 +201,57 @@ int dropEach(const Options& options) {
 struct Refusals {
   std::int64_t accepted = 0;
   std::int64_t refused = 0;  ///< By a clause, of those tried.
-  std::int64_t careful = 0;  ///< Of these, with nothing wrong.
-  std::string example;
+  double careful = 0;        ///< Of these, with nothing wrong, as far as was tried.
+  std::vector<std::string> examples;
 
-  [[nodiscard]] double share() const {
-    const auto good = static_cast<double>(accepted + careful);
-    return good > 0 ? static_cast<double>(careful) / good : 0;
-  }
+  [[nodiscard]] double good() const { return static_cast<double>(accepted) + careful; }
+  [[nodiscard]] double share() const { return good() > 0 ? careful / good() : 0; }
 };
+
+/// Which nodes of a program run at all; a scope whose extent data decides counts as though it had
+/// one iteration.
+class Running {
+ public:
+  explicit Running(const ir::Program& program) { nodes(program.body); }
+  [[nodiscard]] bool runs(const ir::Node& node) const { return seen_.contains(&node); }
+  /// How often leaves do.
+  [[nodiscard]] std::int64_t leaves() const { return leaves_; }
+
+ private:
+  void nodes(const std::vector<ir::Node>& body) {
+    for (const ir::Node& node : body) {
+      const bool on =
+          std::all_of(node.guard.begin(), node.guard.end(), [&](const ir::GuardTerm& term) {
+            const std::int64_t value = term.expr.evaluate(variables_);
+            return value >= term.lo && value < term.hi;
+          });
+      if (!on) continue;
+      seen_.insert(&node);
+      if (node.isLeaf()) {
+        ++leaves_;
+        continue;
+      }
+      const ir::Extent& extent = node.scope().extent;
+      variables_.push_back(0);
+      for (; variables_.back() < (extent.isConstant() ? extent.count : 1); ++variables_.back()) {
+        nodes(node.scope().body);
+      }
+      variables_.pop_back();
+    }
+  }
+
+  std::vector<std::int64_t> variables_;
+  std::set<const ir::Node*> seen_;
+  std::int64_t leaves_ = 0;
+};
+
+/// Moves of guards must leave what is executed as it is, whether or not it matters.
+bool executesTheSame(const ir::Program& program, const target::Target& target,
+                     const moves::Move& move) {
+  if (move.name.find("_guard") == std::string::npos) return true;
+  const Result<ir::Program> after = moves::apply(program, target, move);
+  return after && Running(program).leaves() == Running(*after).leaves();
+}
 
 /// True where the move, made without any clause, changes nothing and can be undone.
 bool nothingWrong(const ir::Program& program, const target::Target& target,
@@ -216,6 +261,7 @@ bool nothingWrong(const ir::Program& program, const target::Target& target,
     if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(2);
     alarm(20);
     moves::dropClause(moves::kEveryClause);
+    if (!executesTheSame(program, target, move)) _exit(1);
     for (const std::uint64_t seed : {1, 2, 3, 4}) {
       if (proof::proveStep(program, target, move, seed).flaw) _exit(1);
     }
@@ -226,14 +272,16 @@ bool nothingWrong(const ir::Program& program, const target::Target& target,
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// Adds what the moves make of one program; of the refusals of a rule at a program only a few.
-void count(const ir::Program& program, const target::Target& target, const Options& options,
-           proof::Random& random, std::map<std::string, Refusals>& table) {
-  constexpr int kMostTried = 2;
+/// Adds what the wanted moves make of one program; of the refusals of a rule at a program only a
+/// few are tried.
+void count(const ir::Program& program, const target::Target& target,
+           const std::set<std::string>& wanted, proof::Random& random,
+           std::map<std::string, Refusals>& table) {
+  constexpr int kMostTried = 3;
   const moves::State state(program, target);
   for (const moves::Rule* rule : moves::catalogue()) {
     const std::string name(rule->info().name);
-    if (name.find(options.only) == std::string::npos) continue;
+    if (!wanted.contains(name)) continue;
     std::vector<moves::Move> refused;
     std::int64_t accepted = 0;
     for (const ir::Visit& place : state.nodes()) {
@@ -256,14 +304,15 @@ void count(const ir::Program& program, const target::Target& target, const Optio
     for (std::size_t i = 0; i < tried; ++i) {
       if (!nothingWrong(program, target, refused[i])) continue;
       ++careful;
-      if (row.example.empty() || random.oneIn(8)) {
-        row.example = ir::print(program) + "\n# refused: " + moves::toString(refused[i]) + "\n# " +
-                      moves::apply(state, refused[i]).error().text() + "\n";
-      }
+      row.examples.push_back(ir::print(program) + "\n# refused: " + moves::toString(refused[i]) +
+                             "\n# " + moves::apply(state, refused[i]).error().text() + "\n");
     }
     row.accepted += accepted;
     row.refused += static_cast<std::int64_t>(refused.size());
-    if (tried > 0) row.careful += careful * static_cast<std::int64_t>(refused.size() / tried);
+    if (tried > 0) {
+      row.careful += static_cast<double>(careful) * static_cast<double>(refused.size()) /
+                     static_cast<double>(tried);
+    }
   }
 }
 
@@ -289,36 +338,81 @@ bool allCounts(const ir::Program& program) {
   return std::find(live.begin(), live.end(), false) == live.end();
 }
 
-int countRefusals(const Options& options) {
-  constexpr double kMostRefused = 0.10;
-  const target::Target target = test::someTarget();
-  proof::Random random(options.seed);
-  std::map<std::string, Refusals> table;
-  for (std::int64_t i = 0; i < options.refusals; ++i) {
-    // Programs as moves leave them, too.
+/// True for a constant that changes nothing, or all: what is wrong beside it may not show.
+bool isNeutral(const ir::Operand& operand) {
+  const auto* constant = std::get_if<ir::Constant>(&operand);
+  if (constant == nullptr) return false;
+  const double value =
+      std::visit([](const auto number) { return static_cast<double>(number); }, *constant);
+  return value == 0 || value == 1;
+}
+
+/// True where a wrong result may look right: of one iteration every order is the same, what never
+/// runs does nothing, and neither does adding 0.
+bool hidesFlaws(const ir::Program& program) {
+  const Running running(program);
+  bool out = false;
+  ir::walk(program, [&](const ir::Visit& visit) {
+    const ir::Node& node = *visit.node;
+    out = out || !running.runs(node);
+    if (node.isScope()) {
+      out = out || node.scope().extent == ir::Extent(1);
+    } else if (ir::info(node.leaf().op).arity > 1 || node.leaf().isReduction()) {
+      const auto& operands = node.leaf().operands;
+      out = out || std::any_of(operands.begin(), operands.end(), isNeutral);
+    }
+    return !out;
+  });
+  return out;
+}
+
+/// A program in which a wrong move shows, as moves may have left it. Not a trap: those are there
+/// for what must be refused.
+ir::Program programToRefuse(const target::Target& target, proof::Random& random) {
+  while (true) {
     ir::Program program = proof::randomProgram(random);
-    // Traps are there for what must be refused.
-    while (program.name == "trap" || !allCounts(program)) program = proof::randomProgram(random);
+    if (program.name == "trap") continue;
     for (std::int64_t k = random(0, 4); k > 0; --k) {
       const std::vector<moves::Move> all = moves::applicable(program, target);
       if (all.empty()) break;
       program = *moves::apply(program, target, random.of(all));
     }
-    count(program, target, options, random, table);
+    if (allCounts(program) && !hidesFlaws(program)) return program;
   }
-  if (table.empty()) {
+}
+
+int countRefusals(const Options& options) {
+  constexpr double kMostRefused = 0.10;
+  constexpr double kFew = 60;
+  const target::Target target = test::someTarget();
+  proof::Random random(options.seed);
+  std::map<std::string, Refusals> table;
+  std::set<std::string> wanted;
+  for (const moves::Rule* rule : moves::catalogue()) {
+    const std::string name(rule->info().name);
+    if (name.find(options.only) != std::string::npos) wanted.insert(name);
+  }
+  if (wanted.empty()) {
     fmt::print(stderr, "no move has '{}' in its name\n", options.only);
     return 2;
+  }
+  // Then more for what is rare.
+  for (std::int64_t i = 0; i < options.refusals * 4; ++i) {
+    if (i >= options.refusals) {
+      std::erase_if(wanted, [&](const std::string& name) { return table[name].good() >= kFew; });
+      if (wanted.empty()) break;
+    }
+    count(programToRefuse(target, random), target, wanted, random, table);
   }
   fmt::print("{:<18} {:>9} {:>9} {:>12} {:>8}\n", "MOVE", "ACCEPTED", "REFUSED", "TOO CAREFUL",
              "SHARE");
   int over = 0;
   for (const auto& [name, row] : table) {
-    fmt::print("{:<18} {:>9} {:>9} {:>12} {:>7.1f}%\n", name, row.accepted, row.refused,
+    fmt::print("{:<18} {:>9} {:>9} {:>12.1f} {:>7.1f}%\n", name, row.accepted, row.refused,
                row.careful, row.share() * 100);
     if (row.share() <= kMostRefused) continue;
     ++over;
-    fmt::print(stderr, "{}\n", row.example);
+    for (const std::string& example : row.examples) fmt::print(stderr, "{}\n", example);
   }
   return over == 0 ? 0 : 1;
 }
