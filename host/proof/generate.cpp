@@ -82,8 +82,8 @@ class Author {
                           : std::to_string(buffer.dims[d]) + mark;
     }
     return fmt::format("{} {} {} [{}]{}{}{}\n", buffer.role, buffer.name, buffer.dtype, dims,
-                       buffer.values, buffer.location.empty() ? "" : " @" + buffer.location,
-                       buffer.packed ? " packed" : "");
+                       buffer.location.empty() ? "" : " @" + buffer.location,
+                       buffer.packed ? " packed" : "", buffer.values);
   }
 
   std::vector<std::int64_t> shape(std::int64_t least, std::int64_t most) {
@@ -97,7 +97,9 @@ class Author {
     std::string type = dtype_;
     if (random_.oneIn(6)) type = floating_ ? (random_.oneIn(2) ? "f16" : "i8") : "i8";
     readable_.push_back(buffers_.size());
-    buffers_.push_back({"in", name, type, shape(0, 3), "", 0, {}, "", random_.oneIn(4)});
+    const bool finite = type.front() == 'f' && !random_.oneIn(3);
+    buffers_.push_back(
+        {"in", name, type, shape(0, 3), finite ? " finite" : "", 0, {}, "", random_.oneIn(4)});
     if (random_.oneIn(4)) {
       // Room for shifted and strided reads.
       for (std::int64_t& dim : buffers_.back().dims) dim = dim * random_(1, 2) + random_(0, 2);

@@ -7,7 +7,8 @@ namespace dojo::proof {
 const std::vector<std::string>& trapsOfPadding() {
   static const std::vector<std::string> traps = {
       // Windows, most of which may be padded.
-      R"(in x $T [$N, $M]
+      R"(for pad_cache
+in x $T [$N, $M]
 in w $T [2, 3] finite
 out y $T [$N, $M]
 
@@ -18,7 +19,8 @@ $N
 | | | 3
 | | | | y[{0}, {1}] += x[{0} + {2} - 1, {1} + {3} - 1] * w[{2}, {3}] if {0} + {2} - 1 in [0, $N) and {1} + {3} - 1 in [0, $M)
 )",
-      R"(in x $T [$N, $M]
+      R"(for pad_cache
+in x $T [$N, $M]
 inout y $T [$N, $M]
 
 $N
@@ -26,7 +28,8 @@ $N
 | | 3
 | | | y[{0}, {1}] $A x[{0}, {1}*2 + {2} - 1] if {1}*2 + {2} - 1 in [$S, $M)
 )",
-      R"(in x i8 [$N]
+      R"(for pad_cache
+in x i8 [$N]
 in w i16 [$M]
 inout y i32 [$N]
 
@@ -35,7 +38,8 @@ $N
 | | y[{0}] += x[{0} - {1}] * w[{1}] if {0} - {1} in [0, $N) and {1} in [0, $S)
 )",
       // What is copied is written meanwhile, ...
-      R"(inout x $T [$N]
+      R"(for pad_cache
+inout x $T [$N]
 out y $T [$N]
 
 $N
@@ -45,7 +49,8 @@ $N
 | x[{0}] = y[{0}]
 )",
       // ... has values in part, ...
-      R"(in x $T [$N]
+      R"(for pad_cache
+in x $T [$N]
 out y $T [$M, $N + 2]
 tmp t $T [$N*2]
 
@@ -57,7 +62,8 @@ $M
 | | y[{0}, {1}] $A t[{1}*2 - 2] if {1}*2 - 2 in [0, $N*2)
 )",
       // ... is kept within different bounds, or within none.
-      R"(in x $T [$N]
+      R"(for pad_cache
+in x $T [$N]
 inout y $T [$N]
 inout z $T [$N]
 
@@ -66,7 +72,8 @@ $N
 | | y[{0}] $A x[{0} + {1} - 1] if {0} + {1} - 1 in [0, $N)
 | | z[{0}] $A x[{0} + {1} - 1] if {0} + {1} - 1 in [1, $N)
 )",
-      R"(in x $T [$N]
+      R"(for pad_cache
+in x $T [$N]
 inout y $T [$N]
 out z $T [$N]
 
@@ -76,7 +83,8 @@ $N
 | z[{0}] = x[{0}] + 1
 )",
       // Guarded off, these keep what padding would change: values that are set, ...
-      R"(in x $T [$N]
+      R"(for pad_cache
+in x $T [$N]
 out y $T [$N, 3]
 
 $N
@@ -85,7 +93,8 @@ $N
 | | y[{0}, {1}] = x[{0} + {1} - 1] if {0} + {1} - 1 in [0, $N)
 )",
       // ... products of products, ...
-      R"(in x $T [$N]
+      R"(for pad_cache
+in x $T [$N]
 in w $T [3] finite
 inout y $T [$N]
 
@@ -94,7 +103,8 @@ $N
 | | y[{0}] $A x[{0} + {1} - 1] * w[{1}] if {0} + {1} - 1 in [0, $N)
 )",
       // ... sums whose other factor may be infinite where they are off, ...
-      R"(in x $T [$N]
+      R"(for pad_cache
+in x $T [$N]
 in w $T [3]
 out y $T [$N]
 tmp f $T [$N, 3]
@@ -108,7 +118,8 @@ $N
 | 3
 | | y[{0}] += x[{0} + {1} - 1] * f[{0}, {1}] if {0} + {1} - 1 in [0, $N)
 )",
-      R"(in x $T [$N]
+      R"(for pad_cache
+in x $T [$N]
 inout f $T [$N, 3] finite
 out y $T [$N]
 
@@ -121,7 +132,8 @@ $N
 | | y[{0}] fma+= x[{0} + {1} - 1] * f[{0}, {1}] if {0} + {1} - 1 in [0, $N)
 )",
       // ... extremes of wider types, ...
-      R"(in x i8 [$N]
+      R"(for pad_cache
+in x i8 [$N]
 out y f32 [$N + 2]
 out z i32 [$N + 2]
 
@@ -133,7 +145,8 @@ $N + 2
 | z[{0}] min= x[{0} - 1] if {0} - 1 in [0, $N)
 )",
       // ... and reductions by two operators.
-      R"(in x $T [$N]
+      R"(for pad_cache
+in x $T [$N]
 inout y $T [$N]
 inout z $T [$N]
 
@@ -143,14 +156,16 @@ $N
 | | z[{0}] $B x[{0} + {1} - 1] if {0} + {1} - 1 in [0, $N)
 )",
       // Without the guard there is nothing to reduce into, ...
-      R"(in x $T [$N]
+      R"(for pad_cache
+in x $T [$N]
 inout y $T [$N]
 
 $N + 2
 | y[{0} - 1] $A x[{0} - 1] if {0} - 1 in [0, $N)
 )",
       // ... or with.
-      R"(in x $T [$N]
+      R"(for pad_cache
+in x $T [$N]
 out y $T [$N]
 tmp s $T [$N + 2] @$P
 
@@ -162,7 +177,8 @@ $N
 | y[{0}] = s[{0} + 1]
 )",
       // Copies that are padded, with what or where none would be.
-      R"(in x $T [$N]
+      R"(for unpad_cache
+in x $T [$N]
 inout y $T [$N]
 tmp t $T [$N + 2]
 
@@ -173,7 +189,8 @@ $N
 | 3
 | | y[{0}] $A t[{0} + {1}]
 )",
-      R"(in x $T [$N]
+      R"(for unpad_cache
+in x $T [$N]
 inout y $T [$N]
 tmp t $T [$N + 2]
 
