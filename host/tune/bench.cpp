@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "codegen/codegen.h"
+#include "codegen/device.h"
 #include "ir/print.h"
 #include "link/link.h"
 #include "measure/layout.h"
@@ -96,8 +97,11 @@ Result<std::unique_ptr<transport::Device>> reach(const target::Target& target,
   link.answerSeconds = target.runner.answerSeconds;
   Result<std::unique_ptr<transport::Device>> device =
       transport::Device::open(std::move(transport).value(), link);
+  if (!device.ok()) return device;
+  // Code for what the device lacks would trap, or compute garbage and not say so.
+  if (Status runs = codegen::deviceRuns(target, (*device)->hello().isa); !runs) return runs.error();
   // What we do ourselves stays off the cores that are measured on.
-  if (device.ok()) keepOff((*device)->hello().cores);
+  keepOff((*device)->hello().cores);
   return device;
 }
 
