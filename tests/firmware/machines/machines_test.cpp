@@ -139,6 +139,39 @@ TEST_CASE("qemu-rv32") {
   tryMachine(
       {.target = "qemu-rv32", .illegal = {0, 0, 0, 0}, .endless = kRiscvEndless, .exact = true});
 }
+TEST_CASE("Kernels that harm their runner on qemu-rv32") {
+  const auto device = boot("qemu-rv32");
+  if (!device) return;
+  const std::uint64_t code = device->hello().region("code")->base;
+  std::uint64_t nonce = 1;
+  const auto run = [&](const std::vector<std::uint32_t>& words) {
+    REQUIRE(device->write(code, std::as_bytes(std::span(words))));
+    Call call{.nonce = ++nonce, .entry = code, .tables = device->hello().region("data")->base};
+    call.limitSeconds = 0.3;
+    auto done = device->call(call, {});
+    return done ? std::string("fine") : done.error().code + ": " + done.error().message;
+  };
+  constexpr std::uint32_t kReturn = 0x00008067;
+  CHECK(run({kReturn}) == "fine");
+  // addi sp, sp, -16
+  CHECK(run({0xff010113, kReturn}).find("stack pointer moved") != std::string::npos);
+  // csrci mstatus, 8: interrupts off, and the next one is stopped all the same
+  CHECK(run({0x30047073, kReturn}) == "fine");
+  CHECK(run({0x0000006f}).starts_with("run.timeout"));
+  // csrw mtvec, zero
+  CHECK(run({0x30501073, kReturn}) == "fine");
+  CHECK(run({0}).find("illegal") != std::string::npos);
+  // gp, tp and s0 to s11 are the kernel's: li gp, 0; li tp, 0; li s0, 0; li s1, 0
+  CHECK(run({0x00000193, 0x00000213, 0x00000413, 0x00000493, kReturn}) == "fine");
+  CHECK(device->statistics().recoveries == 0);
+  // lui t0, 0x80800; sw zero, 0(t0): the canary at the end of the stack
+  CHECK(run({0x808002b7, 0x0002a023, kReturn}).find("canary") != std::string::npos);
+  CHECK(run({kReturn}) == "fine");
+  // lui t0, 0x80000; sw zero, 0x100(t0): the runner's code
+  CHECK(run({0x800002b7, 0x1002a023, kReturn}).starts_with("run.crash"));
+  CHECK(run({kReturn}) == "fine");
+  CHECK(device->statistics().recoveries == 2);
+}
 TEST_CASE("qemu-rv32 through a mailbox") {
   tryMachine({.target = "qemu-rv32-gdb",
               .illegal = {0, 0, 0, 0},
