@@ -10,6 +10,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -29,6 +32,22 @@ std::string trimmed(std::string text) {
     text.pop_back();
   }
   return text;
+}
+
+/// A port of the loopback interface that nobody listens on.
+Result<std::string> freePort() {
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof name;
+  auto* address = reinterpret_cast<sockaddr*>(&name);
+  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool found =
+      probe >= 0 && bind(probe, address, size) == 0 && getsockname(probe, address, &size) == 0;
+  const int reason = errno;
+  if (probe >= 0) close(probe);
+  if (found) return std::to_string(ntohs(name.sin_port));
+  return Error{"link.start", fmt::format("can't find a free port: {}", std::strerror(reason))};
 }
 
 }  // namespace
@@ -57,6 +76,19 @@ Result<std::string> Server::expand(std::string text) {
     auto folder = folder_.path();
     if (!folder) return folder.error();
     replaceAll(text, "{dir}", *folder);
+  }
+  if (text.find("{bin}") != std::string::npos) {
+    std::error_code ignored;
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored);
+    replaceAll(text, "{bin}", self.parent_path().string());
+  }
+  if (text.find("{port}") != std::string::npos) {
+    if (port_.empty()) {
+      auto port = freePort();
+      if (!port) return port.error();
+      port_ = std::move(*port);
+    }
+    replaceAll(text, "{port}", port_);
   }
   return text;
 }

@@ -18,10 +18,11 @@ namespace dojo::transport {
 /// What a target says of how its device is started and brought back.
 struct Setup {
   /// Started before the transport connects: an emulator, a debug server, or a loader that ends.
-  /// {runner} and {dir} are replaced; empty: there is none.
-  std::string command;
-  std::string runnerPath;
-  target::Remedy reset, powerCycle;
+  /// {runner}, {dir}, {bin} (the folder of this program) and {port} (a free port of the loopback
+  /// interface, the same in the address) are replaced; empty: there is none.
+  std::string command = {};
+  std::string runnerPath = {};
+  target::Remedy reset = {}, powerCycle = {};
   double seconds = 5;  ///< Time limit of connecting.
 };
 
@@ -54,7 +55,7 @@ class Server {
   /// The first words "/dev/..." of what the command printed, empty while there is none.
   [[nodiscard]] std::string printedDevice();
 
-  /// {runner} and {dir} replaced. Error "link.start".
+  /// With what stands in braces replaced. Error "link.start".
   [[nodiscard]] Result<std::string> expand(std::string text);
   [[nodiscard]] Result<std::vector<std::string>> expandWords(const std::string& command);
   /// The command's first word is given the image, so that it is loaded already.
@@ -71,6 +72,7 @@ class Server {
 
   Setup setup_;
   PrivateFolder folder_;
+  std::string port_;
   std::optional<Process> process_;
   std::string output_;  ///< The last of what it printed.
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The model as a process: loads a program, runs it, joins its console and its JTAG port to the
-// outside. What it is for is told by usage().
+// outside. What it is for is told by kUsage.
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -8,6 +8,8 @@
 #include <cstring>
 #include <optional>
 #include <string>
+
+#include <sys/prctl.h>
 
 #include "console.h"
 #include "load_elf.h"
@@ -25,7 +27,7 @@ constexpr const char* kUsage =
     "  --jtag WHERE     serve OpenOCD's remote_bitbang on loopback port WHERE (0: a free one,\n"
     "                   which is printed on standard error) or on unix:PATH\n"
     "  --clocks N       cycles of the machine for each half period of TCK (default 1)\n"
-    "  --once           end when the JTAG client leaves\n"
+    "  --once           end when the JTAG client leaves, or the process that started this one\n"
     "  --stdio          the console reads standard input, whose end ends the run\n"
     "  --cycles N       end after N cycles, with status 3\n"
     "  --stats          at the end, print cycles and speed on standard error\n";
@@ -124,6 +126,7 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, kUsage, arguments[0]);
     return 2;
   }
+  if (options->once) prctl(PR_SET_PDEATHSIG, SIGTERM);
   const std::unique_ptr<Model> model = makeModel();
   LoadedElf program;
   if (!options->elf.empty()) {
