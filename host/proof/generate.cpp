@@ -97,7 +97,7 @@ class Author {
     std::string type = dtype_;
     if (random_.oneIn(6)) type = floating_ ? (random_.oneIn(2) ? "f16" : "i8") : "i8";
     readable_.push_back(buffers_.size());
-    const bool finite = type.front() == 'f' && !random_.oneIn(3);
+    const bool finite = type.front() == 'f' && !random_.oneIn(8);
     buffers_.push_back(
         {"in", name, type, shape(0, 3), finite ? " finite" : "", 0, {}, "", random_.oneIn(4)});
     if (random_.oneIn(4)) {
