@@ -18,6 +18,9 @@ size_t dojo_port_receive(uint8_t* into, size_t most, int wait) {
       into[count++] = (uint8_t)byte;
     } else if (count != 0 || !wait) {
       break;
+    } else {
+      /* An emulator can't take bytes in while its registers are read. */
+      for (unsigned n = 0; n < 1000; ++n) __asm__ volatile("");
     }
   }
   return count;

@@ -14,8 +14,8 @@ void dojo_console_init(void) {
   REGISTER(DATA) = (uint8_t)divisor;
   REGISTER(INTERRUPTS) = (uint8_t)(divisor >> 8);
 #endif
-  REGISTER(LINE) = 3; /* 8N1 */
-  REGISTER(FIFO) = 7;
+  REGISTER(LINE) = 3;    /* 8N1 */
+  REGISTER(FIFO) = 0xc7; /* emulators hand over as many bytes at once as would interrupt */
 }
 
 void dojo_console_put(uint8_t byte) {
