@@ -3,6 +3,7 @@
 /// What bringing a device up found, step by step.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -21,10 +22,10 @@ enum class Verdict : std::uint8_t {
 struct Step {
   std::string name;  ///< Stable: "hello", "echo", "memory.data", "isa", ...
   Verdict verdict = Verdict::ok;
-  std::string seen;    ///< One sentence.
-  std::string advice;  ///< What to try; where it failed or is noted.
+  std::string seen = {};    ///< One sentence.
+  std::string advice = {};  ///< What to try; where it failed or is noted.
   double seconds = 0;
-  std::vector<std::string> lines;  ///< Further facts: one extension, one size of a curve, ...
+  std::vector<std::string> lines = {};  ///< Further facts: one extension, one size of a curve, ...
 };
 
 /// Figures that `--peak` writes into a description.

@@ -37,6 +37,18 @@ $N
 | $M
 | | y[{0}] += x[{0} - {1}] * w[{1}] if {0} - {1} in [0, $N) and {1} in [0, $S)
 )",
+      // Only under its guard does a factor still have its storage.
+      R"(for pad_cache
+in x i32 []
+in v i32 [$N]
+inout y i32 []
+tmp t i32 [~2]
+
+2
+| t[{0}] = x[] + {0}
+2
+| y[] += v[{0}] * t[{0}] if {0} in [1, $N)
+)",
       // What is copied is written meanwhile, ...
       R"(for pad_cache
 inout x $T [$N]

@@ -6,6 +6,16 @@ namespace dojo::proof {
 
 const std::vector<std::string>& trapsOfValues() {
   static const std::vector<std::string> traps = {
+      // A copy whose guard keeps what it held before.
+      R"(for forward_copy
+in x $T [$S]
+out y $T [$N]
+tmp t $T []
+
+$N
+| t[] = x[{0}] if {0} in [0, $S)
+| y[{0}] = t[]
+)",
       // Values that are written over in part: under a guard, ...
       R"(in x $T [$N, $M]
 out y $T [$N, $M]

@@ -56,6 +56,34 @@ y[] = t0[0, 0]
 # move
 join_dims t0 0
 )",
+    R"(# invalid: t may be read where t[1] has taken the storage of t[0]
+kernel random
+in x i64 []
+in v i64 [5]
+inout y i64 []
+tmp t i64 [~2]
+
+2
+| t[{0}] = x[]
+2
+| y[] += v[{0}] * t[{0}] if {0} in [1, 5)
+
+# move
+pad_cache @1 v heap
+)",
+    R"(# invalid: x has one element
+kernel random
+in x f16 [1]
+out y f16 []
+tmp t f16 []
+
+2
+| t[] = x[{0}] if {0} in [0, 1)
+| y[] = t[]
+
+# move
+forward_copy t
+)",
 };
 
 }  // namespace

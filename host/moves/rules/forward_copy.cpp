@@ -6,6 +6,7 @@
 #include "moves/rule.h"
 #include "moves/rules/cache.h"
 #include "moves/rules/edits.h"
+#include "moves/rules/flow.h"
 
 namespace dojo::moves::rules {
 
@@ -219,6 +220,24 @@ out y f32 [8, 64]
                        [&](const Site* site) { return within(site->path, place); });
   }
 
+  /// Every access is to an element that exists: where a guard of the copy kept the tmp as it was
+  /// before, the source may have none.
+  static bool staysInside(const ir::Accesses& accesses, ir::BufferId id) {
+    const ir::Program& program = accesses.program();
+    const std::vector<ir::Dim>& dims = program.buffer(id).dims;
+    const auto& sites = accesses.of(id);
+    return std::all_of(sites.begin(), sites.end(), [&](const Site* site) {
+      for (std::size_t d = 0; d < dims.size(); ++d) {
+        const ir::Index& index = site->access.indices[d];
+        if (!index.isGather() && !alwaysWithin(program, site->enclosing, site->node->guard,
+                                               index.affine, 0, dims[d].extent)) {
+          return false;
+        }
+      }
+      return true;
+    });
+  }
+
   /// Proves the way back: the cache move on the forwarded program gives this program again.
   template <class Plan>
   static std::optional<Forwarded> recreate(const State& state, ir::BufferId id,
@@ -231,7 +250,9 @@ out y f32 [8, 64]
     const std::optional<ir::BufferId> sourceId = out.program.find(source);
     if (!sourceId) return std::nullopt;
     const CacheRequest request{nest.place, *sourceId, tmp.location, tmp.name};
-    const Result<CachePlan> planned = plan(ir::Accesses(out.program), request);
+    const ir::Accesses accesses(out.program);
+    if (!DOJO_CLAUSE(staysInside(accesses, *sourceId))) return std::nullopt;
+    const Result<CachePlan> planned = plan(accesses, request);
     if (!planned) return std::nullopt;
     ir::Program again = applyCache(out.program, request, *planned);
     std::vector<ir::Node>& body = bodyOf(again, nest.place);

@@ -122,6 +122,13 @@ Status runsMore(const ir::Accesses& accesses, const Bare& bare, ir::BufferId buf
                refuse("move.unwritten",
                       "without the guard '" + touched.name + "' may be read where it has no value",
                       site->path));
+    const bool kept = touched.shares < 0 &&
+                      std::all_of(touched.dims.begin(), touched.dims.end(),
+                                  [](const ir::Dim& dim) { return dim.stored() >= dim.extent; });
+    DOJO_NEEDS(given || kept, refuse("move.unwritten",
+                                     "without the guard '" + touched.name +
+                                         "' may be read where another value has taken its storage",
+                                     site->path));
   }
   return {};
 }

@@ -7,6 +7,9 @@
 #include <filesystem>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "transport/transport.h"
 
 namespace {
 
@@ -42,7 +45,7 @@ std::string failures(const Report& report) {
 }
 
 bool emulated(const dojo::target::Target& target, const char* emulator) {
-  const std::string here = std::string("command -v ") + emulator + " >/dev/null 2>&1";
+  const std::string here = fmt::format("command -v {} >/dev/null 2>&1", emulator);
   if (std::system(here.c_str()) == 0 &&
       std::filesystem::exists(dojo::transport::builtRunner(target))) {
     return true;
