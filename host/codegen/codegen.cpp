@@ -43,6 +43,7 @@ MachineFacts factsOf(const llvm::TargetMachine& machine, const target::Target& t
   } else if (triple.isRISCV()) {
     const bool vectors = target.vector.bits > 0;
     facts.vectorLengths = true;
+    facts.arithmetic.narrowing = false;
     facts.arithmetic.halfConversions = has("+zfhmin") && (!vectors || has("+zvfhmin"));
     facts.arithmetic.rounding = triple.isArch64Bit() && has("+d");
   } else if (triple.isAArch64()) {

@@ -415,7 +415,9 @@ Emitter::Value* Emitter::readMemory(const ir::Access& access, const Piece* piece
     return tag(b_.CreateAlignedLoad(element, pointer(access.buffer, offset), natural),
                access.buffer);
   }
-  if (piece->chunk->scalable) return readStrip(access.buffer, offset, *piece);
+  if (piece->chunk->scalable || facts_.vectorLengths) {
+    return readStrip(access.buffer, offset, *piece);
+  }
   const unsigned width = piece->chunk->width;
   Type* type = llvm::FixedVectorType::get(element, width);
   Value* mask = maskOf(*piece);
@@ -448,7 +450,9 @@ void Emitter::write(const ir::Access& access, const Piece* piece, Value* held) {
     tag(b_.CreateAlignedStore(value, pointer(access.buffer, offset), natural), access.buffer);
     return;
   }
-  if (piece->chunk->scalable) return writeStrip(access.buffer, offset, *piece, value);
+  if (piece->chunk->scalable || facts_.vectorLengths) {
+    return writeStrip(access.buffer, offset, *piece, value);
+  }
   const unsigned width = piece->chunk->width;
   Value* mask = maskOf(*piece);
   if (offset.laneOffsets == nullptr && offset.laneStride == 1) {

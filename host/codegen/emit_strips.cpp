@@ -147,7 +147,7 @@ void Emitter::addUp(const ir::Leaf& leaf, const Piece& piece, llvm::AllocaInst* 
   }
   if (facts_.vectorLengths) {
     next = b_.CreateIntrinsic(llvm::Intrinsic::vp_merge, {next->getType()},
-                              {laneMask(piece), next, old, lanes_->length});
+                              {laneMask(piece), next, old, length(piece)});
   } else {
     next = b_.CreateSelect(maskOf(piece), next, old);
   }
@@ -158,6 +158,10 @@ void Emitter::addUp(const ir::Leaf& leaf, const Piece& piece, llvm::AllocaInst* 
 Emitter::Value* Emitter::laneMask(const Piece& piece) {
   if (piece.guardMask != nullptr) return piece.guardMask;
   return llvm::Constant::getAllOnesValue(Numbers::withLanes(b_.getInt1Ty(), countOf(&piece)));
+}
+
+Emitter::Value* Emitter::length(const Piece& piece) {
+  return piece.chunk->scalable ? lanes_->length : b_.getInt32(piece.chunk->active);
 }
 
 Emitter::Value* Emitter::readStrip(ir::BufferId buffer, const Offset& offset, const Piece& piece) {
@@ -179,16 +183,16 @@ Emitter::Value* Emitter::readStrip(ir::BufferId buffer, const Offset& offset, co
   llvm::CallInst* load = nullptr;
   if (affine && offset.laneStride == 1) {
     load = b_.CreateIntrinsic(llvm::Intrinsic::vp_load, {type, pointers},
-                              {pointer(buffer, offset), laneMask(piece), lanes_->length});
+                              {pointer(buffer, offset), laneMask(piece), length(piece)});
   } else if (affine) {
     load = b_.CreateIntrinsic(
         llvm::Intrinsic::experimental_vp_strided_load, {type, pointers, word_},
         {pointer(buffer, offset), integer(offset.laneStride * ir::sizeBytes(dtype)),
-         laneMask(piece), lanes_->length});
+         laneMask(piece), length(piece)});
   } else {
     Value* lanes = lanePointers(buffer, offset, piece);
     load = b_.CreateIntrinsic(llvm::Intrinsic::vp_gather, {type, lanes->getType()},
-                              {lanes, laneMask(piece), lanes_->length});
+                              {lanes, laneMask(piece), length(piece)});
   }
   load->addParamAttr(0, llvm::Attribute::getWithAlignment(b_.getContext(), natural));
   return tag(load, buffer);
@@ -213,16 +217,16 @@ void Emitter::writeStrip(ir::BufferId buffer, const Offset& offset, const Piece&
   llvm::CallInst* store = nullptr;
   if (affine && offset.laneStride == 1) {
     store = b_.CreateIntrinsic(llvm::Intrinsic::vp_store, {type, pointers},
-                               {value, pointer(buffer, offset), laneMask(piece), lanes_->length});
+                               {value, pointer(buffer, offset), laneMask(piece), length(piece)});
   } else if (affine) {
     store = b_.CreateIntrinsic(
         llvm::Intrinsic::experimental_vp_strided_store, {type, pointers, word_},
         {value, pointer(buffer, offset), integer(offset.laneStride * ir::sizeBytes(dtype)),
-         laneMask(piece), lanes_->length});
+         laneMask(piece), length(piece)});
   } else {
     Value* lanes = lanePointers(buffer, offset, piece);
     store = b_.CreateIntrinsic(llvm::Intrinsic::vp_scatter, {type, lanes->getType()},
-                               {value, lanes, laneMask(piece), lanes_->length});
+                               {value, lanes, laneMask(piece), length(piece)});
   }
   store->addParamAttr(1, llvm::Attribute::getWithAlignment(b_.getContext(), natural));
   tag(store, buffer);

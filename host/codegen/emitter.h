@@ -144,6 +144,7 @@ class Emitter {
   [[nodiscard]] Value* readStrip(ir::BufferId buffer, const Offset& offset, const Piece& piece);
   void writeStrip(ir::BufferId buffer, const Offset& offset, const Piece& piece, Value* value);
   [[nodiscard]] Value* laneMask(const Piece& piece);
+  [[nodiscard]] Value* length(const Piece& piece);
 
   // emit_parallel.cpp
   void parallel(const ir::Node& node);

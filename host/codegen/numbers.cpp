@@ -169,6 +169,13 @@ Value* Numbers::toInteger(Value* value, DType to) {
   const auto id = isSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
   // Through 32 bits for the narrow ones: vectors of those have instructions.
   const unsigned bits = bitsOf(to);
+  const bool doubles = value->getType()->getScalarType()->isDoubleTy();
+  if (!facts_.narrowing && bits <= 32 && doubles && value->getType()->isVectorTy()) {
+    Type* words = like(value, b_.getInt64Ty());
+    return satCast(
+        b_.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {words, value->getType()}, {value}),
+        DType::i64, to);
+  }
   Type* wide = like(value, b_.getIntNTy(std::max(bits, 32U)));
   if (bits >= 32) return b_.CreateIntrinsic(id, {wide, value->getType()}, {value});
   Value* integer =

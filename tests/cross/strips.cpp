@@ -176,6 +176,25 @@ out z f32 [300]
   rightEverywhere(text);
 }
 
+TEST_CASE("copies on the stack for each lane") {
+  rightEverywhere(R"(kernel trap
+in x f64 [4, 3]
+in z f64 [4, 3]
+out k i32 [4]
+tmp s f64 [4]
+tmp t0 f64 [4, ~4] @stack
+
+4:vector
+| s[{0}] = 0
+| 2:unroll
+| | s[{0}] fma+= x[{0}, {1}] * z[{0}, {1}]
+| 1:unroll
+| | s[{0}] fma+= x[{0}, {1} + 2] * z[{0}, {1} + 2]
+| t0[{0}, {0}] = s[{0}] * 1000
+| k[{0}] = cast(t0[{0}, {0}])
+)");
+}
+
 TEST_CASE("what a strip can't hold is refused with its reason") {
   const ir::Program held = program(R"(kernel held
 in x f32 [4000]
