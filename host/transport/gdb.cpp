@@ -136,6 +136,11 @@ class Gdb : public Debugger {
       if (!quiet) return quiet.error();
       acknowledges_ = *quiet != "OK";
     }
+    // Some write registers only for who has asked how they are laid out.
+    if (features->find("qXfer:features:read+") != std::string::npos) {
+      Status read = command("qXfer:features:read:target.xml:0,80");
+      if (!read) return read;
+    }
     // Most servers stop the device when one connects; those that don't say so.
     auto state = ask("?");
     if (!state) return state.error();

@@ -37,8 +37,17 @@ Frame Device::Link::begin(const Request& request) {
   return {.kind = request.kind, .sequence = ++sequence, .part = 0, .body = request.body};
 }
 
+std::size_t Device::Link::weight(const Request& request) {
+  return request.body.size() + request.answerBytes + kFrameBytes;
+}
+
 double Device::Link::onLine(const Request& request) const {
-  return transport->lineSeconds(request.body.size() + request.answerBytes + kFrameBytes);
+  const std::size_t size = weight(request);
+  return std::max(transport->lineSeconds(size), 2 * pace * static_cast<double>(size));
+}
+
+void Device::Link::learn(std::size_t bytesGone, double seconds) {
+  pace = std::max(0.9 * pace, seconds / static_cast<double>(bytesGone));
 }
 
 Error Device::Link::late(double seconds, const std::string& what) const {
@@ -94,7 +103,10 @@ Result<Frame> Device::Link::command(const Request& request, double seconds) {
     const double left = start + seconds - clock->now();
     auto answer = await(std::min(wait + line, std::max(left, 0.0)));
     if (!answer) return answer.error();
-    if (answer->has_value()) return std::move(**answer);
+    if (answer->has_value()) {
+      if (!again) learn(weight(request), clock->now() - start);
+      return std::move(**answer);
+    }
     if (clock->now() - start >= seconds) return late(seconds, request.what);
     wait = longer(wait);
   }
@@ -111,15 +123,12 @@ Result<std::vector<Frame>> Device::Link::commands(std::span<const Request> reque
   std::size_t going = 0;  // of those from `done` on, sent since the last loss
   std::size_t underWay = 0;
   double wait = options.retrySeconds, since = clock->now(), line = 0;
-  const auto weight = [&](std::size_t i) {
-    return requests[i].body.size() + requests[i].answerBytes + kFrameBytes;
-  };
   if (most > 1 && requests.size() > 1) {
     begin(requests[0]);
     --sequence;
     while (done < requests.size()) {
       while (done + going < requests.size() && going < most &&
-             (going == 0 || underWay + weight(done + going) <= kMostUnderWay)) {
+             (going == 0 || underWay + weight(requests[done + going]) <= kMostUnderWay)) {
         const std::size_t i = done + going;
         const auto number = static_cast<std::uint8_t>(first + i);
         if (i < sent) ++statistics.retries;
@@ -130,7 +139,7 @@ Result<std::vector<Frame>> Device::Link::commands(std::span<const Request> reque
         sent = std::max(sent, i + 1);
         sequence = static_cast<std::uint8_t>(first + sent - 1);
         under = static_cast<int>(sent - done);
-        underWay += weight(i);
+        underWay += weight(request);
         line += onLine(request);
         ++going;
       }
@@ -149,9 +158,10 @@ Result<std::vector<Frame>> Device::Link::commands(std::span<const Request> reque
       for (; done <= i; ++done) {
         if (going > 0) {
           --going;
-          underWay -= weight(done);
+          underWay -= weight(requests[done]);
         }
       }
+      if (wait <= options.retrySeconds) learn(weight(requests[i]), clock->now() - since);
       answered[i] = true;
       out[i] = std::move(frame);
       under = std::max(1, static_cast<int>(sent - done));

@@ -38,6 +38,7 @@ struct Device::Link {
   std::uint64_t nonce = 0;    ///< Of the last CALL.
   int window = 2;             ///< Samples that the device keeps.
   LinkStatistics statistics;
+  double pace = 0;                 ///< Seconds a byte, as seen; an emulated UART may be slow too.
   std::uint64_t bytes = 0;         ///< That came since the present command began.
   std::int64_t answers = 0;        ///< To it, among them.
   std::int64_t damagedBefore = 0;  ///< Decoder::damaged() when it began.
@@ -67,6 +68,9 @@ struct Device::Link {
   Status transmit(const Frame& frame);
   /// The time limit of an answer, and that it has passed.
   double onLine(const Request& request) const;
+  static std::size_t weight(const Request& request);
+  /// So many bytes were answered for after `seconds`.
+  void learn(std::size_t bytesGone, double seconds);
   Error late(double seconds, const std::string& what) const;
   /// Receives what comes within `seconds`, then the next frame of the present command, if any.
   Result<std::optional<Frame>> await(double seconds);
