@@ -14,6 +14,7 @@
 #include "proof/prove_moves.h"
 #include "proof/ulp.h"
 #include "tune/execute.h"
+#include "tune/faults.h"
 
 namespace dojo::cli {
 namespace {
@@ -25,6 +26,8 @@ struct Options {
   std::string target = "host";
   std::string runner;
   bool math = false;
+  bool faults = false;
+  std::int64_t trials = 10000;
   bool exhaustive = false;
   bool json = false;
 };
@@ -139,14 +142,71 @@ int checkMath(const Options& options) {
   return good ? kDone : kFailed;
 }
 
+int checkFaults(const Options& options) {
+  Result<target::Target> target = loadTarget(options.target, 1);
+  if (!target.ok()) return fail(target.error(), options.json);
+  // Shared memory would leave nothing to the link.
+  if (const auto at = target->runner.command.find(" {memory}"); at != std::string::npos) {
+    target->runner.command.erase(at, 9);
+  }
+  tune::FaultOptions faults;
+  faults.trials = options.trials;
+  faults.seed = options.seed;
+  faults.faults.rate = 1.0 / 50;
+  faults.runnerPath = options.runner;
+  const std::atomic<bool>& stop = interrupted();
+  ProgressLine line;
+  faults.onTrial = [&](std::int64_t done) {
+    if (line.due()) line.update(fmt::format("{} of {} trials", done, options.trials));
+    return !stop.load();
+  };
+  Result<tune::FaultReport> report = tune::checkFaults(*target, faults);
+  line.finish();
+  if (!report.ok()) return fail(report.error(), options.json);
+  const bool good = report->wrongTrials == 0 && !stop.load();
+  if (options.json) {
+    Json json;
+    json["trials"] = report->trials;
+    json["seed"] = options.seed;
+    json["spoiled_frames"] = report->spoiled;
+    json["samples"] = report->samples;
+    json["ended"] = report->ended;
+    json["wrong_trials"] = report->wrongTrials;
+    json["wrong"] = report->wrong;
+    json["retries"] = report->link.retries;
+    json["recoveries"] = report->link.recoveries;
+    json["seconds"] = report->seconds;
+    std::printf("%s\n", dump(json).c_str());
+    return good ? kDone : kFailed;
+  }
+  Table table({"ENDED IN", ">TRIALS"});
+  for (const auto& [code, count] : report->ended) table.add({code, std::to_string(count)});
+  std::fputs(table.text().c_str(), stdout);
+  for (const std::string& wrong : report->wrong) std::printf("%s\n", wrong.c_str());
+  std::printf(
+      "%s\n",
+      fmt::format("{} trials in {:.1f} s, {} samples, {} frames spoiled, {} sent again, "
+                  "the device brought back {} times: {}",
+                  report->trials, report->seconds, report->samples, report->spoiled,
+                  report->link.retries, report->link.recoveries,
+                  report->wrongTrials == 0 ? "none lost, doubled or mistaken" : "WRONG, see above")
+          .c_str());
+  return good ? kDone : kFailed;
+}
+
 }  // namespace
 
 void addSelfcheck(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = addCommand(
-      app, "selfcheck", "Tests this program: random chains of moves, or the math functions",
-      "dojo selfcheck --moves 100000 --seed 3\n  dojo selfcheck --math",
-      [options] { return options->math ? checkMath(*options) : checkMoves(*options); });
+      app, "selfcheck",
+      "Tests this program: random chains of moves, the math functions, or trials over a bad link",
+      "dojo selfcheck --moves 100000 --seed 3\n  dojo selfcheck --math\n"
+      "  dojo selfcheck --faults --trials 10000 --seed 1",
+      [options] {
+        if (options->faults) return checkFaults(*options);
+        return options->math ? checkMath(*options) : checkMoves(*options);
+      });
   command->add_option("--moves", options->moves, "Moves to apply, compare and undo")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000000}))
       ->capture_default_str();
@@ -156,9 +216,15 @@ void addSelfcheck(CLI::App& app) {
   command->add_option("--seed", options->seed, "Of programs, chains and inputs")
       ->capture_default_str();
   command->add_flag("--math", options->math, "The table of errors of exp, log, tanh ... in ULP");
+  command->add_flag("--faults", options->faults,
+                    "Trials over a link that spoils one frame in 50, with 20 kernels that hang, "
+                    "20 that crash and 5 devices that die");
+  command->add_option("--trials", options->trials, "With --faults")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}))
+      ->capture_default_str();
   command->add_flag("--exhaustive", options->exhaustive, "With --math: every f32 there is");
   addTargetOption(*command, options->target);
-  command->add_option("--runner", options->runner, "With --math: path of another runner");
+  command->add_option("--runner", options->runner, "Path of another runner");
   command->add_flag("--json", options->json, "JSON instead of tables");
 }
 
