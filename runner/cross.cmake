@@ -43,6 +43,7 @@ function(dojo_bare target)
 endfunction()
 
 dojo_bare(qemu-rv64gcv)
+dojo_bare(qemu-rv64gcv-serial)
 dojo_bare(qemu-rv32)
 dojo_bare(rv32-jtag)
 dojo_bare(cortex-m4)

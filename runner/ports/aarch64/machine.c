@@ -130,11 +130,16 @@ char* dojo_machine_isa(char* into) {
   return into;
 }
 
+uintptr_t dojo_machine_ask(uintptr_t operation, uintptr_t argument) {
+  register uintptr_t x0 __asm__("x0") = operation;
+  register uintptr_t x1 __asm__("x1") = argument;
+  __asm__ volatile("hlt 0xf000" : "+r"(x0) : "r"(x1) : "memory");
+  return x0;
+}
+
 void dojo_machine_stop(void) {
   static const uint64_t block[2] = {0x20026, 0};
-  register uintptr_t operation __asm__("x0") = 0x18;
-  register uintptr_t reason __asm__("x1") = (uintptr_t)block;
-  __asm__ volatile("hlt 0xf000" ::"r"(operation), "r"(reason) : "memory");
+  (void)dojo_machine_ask(0x18, (uintptr_t)block);
 }
 
 void dojo_machine_items(void) {

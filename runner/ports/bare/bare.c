@@ -13,7 +13,7 @@ extern const uint8_t dojo_image[], dojo_image_end[], dojo_items[], dojo_items_en
 size_t dojo_port_receive(uint8_t* into, size_t most, int wait) {
   size_t count = 0;
   while (count < most) {
-    int byte = dojo_console_get();
+    int byte = dojo_console_get(wait && count == 0);
     if (byte >= 0) {
       into[count++] = (uint8_t)byte;
     } else if (count != 0 || !wait) {
@@ -30,7 +30,10 @@ void dojo_port_send(const uint8_t* bytes, size_t count) {
   while (count-- != 0) dojo_console_put(*bytes++);
 }
 
-void dojo_port_flush(int urgent) { (void)urgent; }
+void dojo_port_flush(int urgent) {
+  (void)urgent;
+  dojo_console_flush();
+}
 
 uint32_t dojo_port_image_crc(void) {
   return dojo_crc32(0, dojo_image, (size_t)(dojo_image_end - dojo_image));

@@ -45,7 +45,9 @@ uint64_t dojo_machine_elapsed(void);
 char* dojo_machine_isa(char* into);
 #define DOJO_ISA_BYTES 120
 uint64_t dojo_machine_ticks(void);
-/** Asks the debugger or simulator to end (semihosting); run as foreign code. */
+/** Asks the debugger or simulator for an operation (Arm's semihosting, which RISC-V shares). */
+uintptr_t dojo_machine_ask(uintptr_t operation, uintptr_t argument);
+/** Asks it to end; run as foreign code. */
 void dojo_machine_stop(void);
 /** Items of INFO that the description doesn't know, by dojo_item(). */
 void dojo_machine_items(void);
@@ -60,7 +62,9 @@ char* dojo_number(char* into, uint32_t value);
 /* The console: bytes. */
 void dojo_console_init(void);
 void dojo_console_put(uint8_t byte);
-int dojo_console_get(void); /* -1: nothing has come */
+/** -1: nothing has come; with `wait` it may stay until something does. */
+int dojo_console_get(int wait);
+void dojo_console_flush(void);
 
 void dojo_main(void);
 

@@ -19,4 +19,9 @@ void dojo_console_put(uint8_t byte) {
   REGISTER(DATA) = byte;
 }
 
-int dojo_console_get(void) { return (REGISTER(STATE) & 2) != 0 ? (int)(REGISTER(DATA) & 255) : -1; }
+int dojo_console_get(int wait) {
+  (void)wait;
+  return (REGISTER(STATE) & 2) != 0 ? (int)(REGISTER(DATA) & 255) : -1;
+}
+
+void dojo_console_flush(void) {}

@@ -34,7 +34,9 @@ void dojo_console_put(uint8_t byte) {
   WORD(DOJO_MAILBOX_RECORDS_WRITTEN) = written + 1;
 }
 
-int dojo_console_get(void) {
+int dojo_console_get(int wait) {
+  (void)wait;
+
   uint32_t read = WORD(DOJO_MAILBOX_COMMANDS_READ);
   share();
   if (WORD(DOJO_MAILBOX_COMMANDS_WRITTEN) == read) return -1;
@@ -42,3 +44,5 @@ int dojo_console_get(void) {
   WORD(DOJO_MAILBOX_COMMANDS_READ) = read + 1;
   return byte;
 }
+
+void dojo_console_flush(void) {}

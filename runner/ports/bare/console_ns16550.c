@@ -23,4 +23,9 @@ void dojo_console_put(uint8_t byte) {
   REGISTER(DATA) = byte;
 }
 
-int dojo_console_get(void) { return (REGISTER(STATUS) & 1) != 0 ? REGISTER(DATA) : -1; }
+int dojo_console_get(int wait) {
+  (void)wait;
+  return (REGISTER(STATUS) & 1) != 0 ? REGISTER(DATA) : -1;
+}
+
+void dojo_console_flush(void) {}

@@ -21,6 +21,10 @@ void dojo_console_put(uint8_t byte) {
   REGISTER(DATA) = byte;
 }
 
-int dojo_console_get(void) {
+int dojo_console_get(int wait) {
+  (void)wait;
+
   return (REGISTER(FLAGS) & 0x10) != 0 ? -1 : (int)(REGISTER(DATA) & 255);
 }
+
+void dojo_console_flush(void) {}

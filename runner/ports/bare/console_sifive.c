@@ -17,7 +17,11 @@ void dojo_console_put(uint8_t byte) {
   REGISTER(SEND) = byte;
 }
 
-int dojo_console_get(void) {
+int dojo_console_get(int wait) {
+  (void)wait;
+
   uint32_t got = REGISTER(RECEIVE);
   return got >> 31 != 0 ? -1 : (int)(got & 255);
 }
+
+void dojo_console_flush(void) {}

@@ -102,11 +102,14 @@ char* dojo_machine_isa(char* into) {
   return into;
 }
 
-void dojo_machine_stop(void) {
-  register uintptr_t operation __asm__("r0") = 0x18;
-  register uintptr_t reason __asm__("r1") = 0x20026;
-  __asm__ volatile("bkpt 0xab" ::"r"(operation), "r"(reason) : "memory");
+uintptr_t dojo_machine_ask(uintptr_t operation, uintptr_t argument) {
+  register uintptr_t r0 __asm__("r0") = operation;
+  register uintptr_t r1 __asm__("r1") = argument;
+  __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+  return r0;
 }
+
+void dojo_machine_stop(void) { (void)dojo_machine_ask(0x18, 0x20026); }
 
 void dojo_machine_items(void) {
   static const uint8_t cycles[] =
