@@ -78,7 +78,7 @@ int run(const Options& options) {
   Workplace workplace(*target, measure, kernel->program);
   if (Status s = workplace.open(); !s.ok()) return refuse(s.error());
   const bool sameDevice = tune::fingerprint(*target, workplace.device()) == settings.fingerprint;
-  const double hz = workplace.device().hello().timerHz;
+  const double hz = tune::tickRate(*target, workplace.device());
 
   Json json;
   json["row"] = record->trial.row;

@@ -80,7 +80,7 @@ class Page {
 
  private:
   [[nodiscard]] std::string time(double cycles) const {
-    return hz_ > 0 ? showSeconds(cycles / hz_) : showCount(cycles) + " cycles";
+    return hz_ > 0 ? showSeconds(cycles / hz_) : showCount(cycles) + " ticks";
   }
   /// Per second in thousands of millions, or a tick.
   [[nodiscard]] double rate(double perTick) const {

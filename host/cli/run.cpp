@@ -34,7 +34,7 @@ int run(const Options& options) {
   workplace.submit(search::candidate(kernel->start, kernel->trace));
   std::optional<Outcome> outcome = workplace.next();
   if (!outcome) return refuse({"run.stopped", "stopped", "", ""});
-  const double hz = workplace.device().hello().timerHz;
+  const double hz = tune::tickRate(*target, workplace.device());
   Json json;
   json["kernel"] = kernel->start.name;
   json["shape"] = kernel->shape;

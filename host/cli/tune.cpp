@@ -33,7 +33,7 @@ std::string progressText(const search::Progress& p, std::int64_t budget, double 
   const double rate = p.seconds > 0 ? static_cast<double>(p.measured) / p.seconds : 0;
   std::string out = fmt::format("{}/{} trials, {} a second", p.trials, budget, showNumber(rate));
   auto time = [&](double cycles) {
-    return hz > 0 ? showSeconds(cycles / hz) : showCount(cycles) + " cycles";
+    return hz > 0 ? showSeconds(cycles / hz) : showCount(cycles) + " ticks";
   };
   if (p.baseline > 0) out += ", baseline " + time(p.baseline);
   if (p.best > 0) out += ", best " + time(p.best);
@@ -129,6 +129,7 @@ Json toJson(const tune::Tuned& tuned, const Options& options, const LoadedKernel
   for (const auto& [code, count] : tuned.failureCodes) codes[code] = count;
   json["failure_codes"] = std::move(codes);
   json["seconds"] = tuned.seconds;
+  json["cycles_are_time"] = target.cyclesAreTime;
   json["baseline_cycles"] = tuned.baseline;
   json["best_cycles"] = tuned.best;
   json["speedup"] = tuned.speedup();
@@ -157,8 +158,9 @@ void printSplit(const tune::Tuned& tuned) {
 
 void printTable(const tune::Tuned& tuned, const LoadedKernel& kernel, double hz, double peak) {
   const tune::Work work = tune::countWork(kernel.program);
-  Table table({"", ">ROW", ">CYCLES", ">TIME", ">SPREAD", ">SPEED-UP", ">GFLOP/s", ">GB/s",
-               peak > 0 ? ">OF PEAK" : ""});
+  Table table({"", ">ROW", hz > 0 ? ">CYCLES" : ">TICKS", hz > 0 ? ">TIME" : "", ">SPREAD",
+               ">SPEED-UP", hz > 0 ? ">GFLOP/s" : "", hz > 0 ? ">GB/s" : "",
+               hz > 0 && peak > 0 ? ">OF PEAK" : ""});
   for (std::size_t k = 0; k < tuned.finals.size(); ++k) {
     const tune::Final& one = tuned.finals[k];
     std::string what = k == 0 ? "winner" : one.tie ? "tie" : "";
@@ -221,7 +223,7 @@ int run(const Options& options) {
   if (!log.ok()) return refuse(log.error());
   Result<std::unique_ptr<transport::Device>> device = tune::reach(*target, options.measure.runner);
   if (!device.ok()) return refuse(device.error());
-  const double hz = (*device)->hello().timerHz;
+  const double hz = tune::tickRate(*target, **device);
 
   ProgressLine line;
   line.note(fmt::format(

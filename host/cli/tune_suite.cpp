@@ -120,7 +120,7 @@ struct Report {
  private:
   [[nodiscard]] std::string time(double cycles) const {
     if (cycles <= 0) return "";
-    return hz > 0 ? showNumber(cycles / hz * 1e6) + " us" : showNumber(cycles) + " cycles";
+    return hz > 0 ? showNumber(cycles / hz * 1e6) + " us" : showNumber(cycles) + " ticks";
   }
 
   void add(Json& line, const tune::Tuned& one, const ir::Program& plain) const {
@@ -161,7 +161,7 @@ int tuneSuite(const TuneArgs& args) {
   if (!log.ok()) return refuse(log.error());
   Result<std::unique_ptr<transport::Device>> device = tune::reach(*target, args.measure.runner);
   if (!device.ok()) return refuse(device.error());
-  const double hz = (*device)->hello().timerHz;
+  const double hz = tune::tickRate(*target, **device);
 
   ProgressLine line;
   const double seconds =

@@ -102,8 +102,9 @@ void describeTo(Json& json, const Measurement& m, const ir::Program& plain, doub
 }
 
 std::string describe(const Measurement& m, const ir::Program& plain, double hz) {
-  std::string out = fmt::format("{} cycles of {} (median of {}, spread {:.2g}%)",
-                                showNumber(m.cycles), m.counter, m.samples.size(), m.spread * 100);
+  std::string out =
+      fmt::format("{} {} of {} (median of {}, spread {:.2g}%)", showNumber(m.cycles),
+                  hz > 0 ? "cycles" : "ticks", m.counter, m.samples.size(), m.spread * 100);
   if (m.censored) out = "more than " + out;
   if (hz <= 0 || m.cycles <= 0) return out;
   const double seconds = m.cycles / hz;

@@ -105,6 +105,10 @@ Result<std::unique_ptr<transport::Device>> reach(const target::Target& target,
   return device;
 }
 
+double tickRate(const target::Target& target, const transport::Device& device) {
+  return target.cyclesAreTime ? device.hello().timerHz : 0;
+}
+
 std::string describedBy(const target::Target& target, int harts) {
   return fmt::format("{} harts {}", target.hash, harts);
 }
@@ -115,8 +119,10 @@ log::Fingerprint fingerprint(const target::Target& target, const transport::Devi
   log::Fingerprint out;
   out.description = describedBy(target, target.harts);
   out.isa = hello.isa;
-  out.clock = fmt::format("{} {:.1f} GHz", counter == nullptr ? "ticks" : counter->name,
-                          hello.timerHz / 1e9);
+  out.clock = counter == nullptr ? "ticks" : counter->name;
+  if (const double hz = tickRate(target, device); hz > 0) {
+    out.clock += fmt::format(" {:.1f} GHz", hz / 1e9);
+  }
   out.runner = fmt::format("{} protocol {}", hello.port, hello.version);
   return out;
 }

@@ -38,6 +38,9 @@ struct BenchOptions {
 /// A device that was reached. One bench at a time uses it.
 [[nodiscard]] Result<std::unique_ptr<transport::Device>> reach(const target::Target& target,
                                                                const std::string& runnerPath);
+/// Ticks a second of counter 0, by which a count is a time; 0 where it isn't known, or where what
+/// is counted is no time of a device (an emulator's instructions).
+[[nodiscard]] double tickRate(const target::Target& target, const transport::Device& device);
 /// Fingerprint::description of a target of which `harts` harts are used.
 [[nodiscard]] std::string describedBy(const target::Target& target, int harts);
 [[nodiscard]] log::Fingerprint fingerprint(const target::Target& target,
