@@ -20,14 +20,14 @@ std::string image(const std::string& name) {
 }
 
 target::Target emulated(const std::string& transport, const std::string& command) {
-  target::Target target = target::load("qemu-rv64gcv").value();
+  target::Target target = target::load("qemu-rv64gcv-serial").value();
   target.runner.transport = transport;
   target.runner.command = kQemu64 + command;
   return target;
 }
 
 tune::FaultReport check(const target::Target& target, tune::FaultOptions options) {
-  if (options.runnerPath.empty()) options.runnerPath = image("qemu-rv64gcv");
+  if (options.runnerPath.empty()) options.runnerPath = image(target.name);
   options.retrySeconds = 0.2;
   auto report = tune::checkFaults(target, options);
   INFO(target.runner.transport << ' ' << target.runner.command);
@@ -56,6 +56,7 @@ tune::FaultOptions few() {
 }  // namespace
 
 TEST_CASE("Standard streams of an emulated board") {
+  check(target::load("qemu-rv64gcv").value(), few());
   check(emulated("command", "-serial stdio"), few());
 }
 
@@ -79,9 +80,7 @@ TEST_CASE("A GDB server: the mailbox of an emulated board") {
   target.runner.command = kQemu32 + (loaded ? "-kernel {runner} " : "") +
                           "-S -chardev socket,id=g,path={dir}/g,server=on,wait=off -gdb chardev:g";
   target.runner.address = "unix:{dir}/g";
-  tune::FaultOptions options = few();
-  options.runnerPath = image("rv32-jtag");
-  check(target, options);
+  check(target, few());
 }
 
 TEST_CASE("Images that are loaded, run and read: an emulated board without any other way in") {
@@ -90,6 +89,5 @@ TEST_CASE("Images that are loaded, run and read: an emulated board without any o
   options.trials = 8;
   options.hangs = options.crashes = 1;
   options.deaths = 0;
-  options.runnerPath = image("qemu-rv64gcv-batch");
   check(target, options);
 }
