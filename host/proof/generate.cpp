@@ -654,9 +654,9 @@ void shareStorage(ir::Program& program, Random& random) {
 }  // namespace
 
 int randomRecipe(Random& random) {
-  if (random.oneIn(4)) return 1 + static_cast<int>(random(0, kPatterns - 1));
-  if (!random.oneIn(3)) return 1 + kPatterns + static_cast<int>(random(0, trapCount() - 1));
-  return 0;
+  // Chains on traps are short.
+  if (!random.oneIn(5)) return 1 + kPatterns + static_cast<int>(random(0, trapCount() - 1));
+  return random.oneIn(2) ? 1 + static_cast<int>(random(0, kPatterns - 1)) : 0;
 }
 
 bool isTrap(int recipe) { return recipe > kPatterns; }

@@ -40,24 +40,26 @@ Trap read(const std::string& text) {
   return {{std::istream_iterator<std::string>(words), {}}, text.substr(end + 1)};
 }
 
-const Trap& trapAt(int trap) {
+const std::vector<Trap>& allTraps() {
   static const std::vector<Trap> all = [] {
     std::vector<Trap> out;
-    for (const auto* some : {&trapsOfValues(), &trapsOfNumbers(), &trapsOfPadding()}) {
+    for (const auto* some :
+         {&trapsOfValues(), &trapsOfNumbers(), &trapsOfFactors(), &trapsOfPadding()}) {
       for (const std::string& text : *some) out.push_back(read(text));
     }
     return out;
   }();
+  return all;
+}
+
+const Trap& trapAt(int trap) {
   DOJO_CHECK(trap < trapCount(), "there is no such trap");
-  return all[static_cast<std::size_t>(trap)];
+  return allTraps()[static_cast<std::size_t>(trap)];
 }
 
 }  // namespace
 
-int trapCount() {
-  return static_cast<int>(trapsOfValues().size() + trapsOfNumbers().size() +
-                          trapsOfPadding().size());
-}
+int trapCount() { return static_cast<int>(allTraps().size()); }
 
 const std::vector<std::string>& trapFor(int trap) { return trapAt(trap).moves; }
 

@@ -222,7 +222,7 @@ class Run {
     Random random(options_.seed * 0x9e3779b97f4a7c15U +
                   static_cast<std::uint64_t>(report_.programs));
     const std::uint64_t seed = random.next() >> 8;
-    const bool steered = random(0, 4) < 2;
+    const bool steered = random.oneIn(4);
     const int recipe = steered ? recipeForRare(random) : randomRecipe(random);
     const bool trap = isTrap(recipe) && !steered;
     ir::Program program = randomProgram(random, recipe);
@@ -312,7 +312,7 @@ class Run {
   [[nodiscard]] std::optional<Offer> choose(const moves::State& state, bool trap,
                                             const std::vector<std::string>& wanted,
                                             Random& random) const {
-    if (!wanted.empty() && !random.oneIn(4)) {
+    if (!wanted.empty() && !random.oneIn(8)) {
       std::vector<Candidate> candidates;
       addCandidates(state, *moves::findRule(random.of(wanted)), candidates);
       if (auto found = anyOf(state, std::move(candidates), random)) return found;

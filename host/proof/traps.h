@@ -13,6 +13,7 @@ namespace dojo::proof {
 
 [[nodiscard]] const std::vector<std::string>& trapsOfValues();
 [[nodiscard]] const std::vector<std::string>& trapsOfNumbers();
+[[nodiscard]] const std::vector<std::string>& trapsOfFactors();
 [[nodiscard]] const std::vector<std::string>& trapsOfPadding();
 
 }  // namespace dojo::proof

@@ -6,8 +6,33 @@ namespace dojo::proof {
 
 const std::vector<std::string>& trapsOfNumbers() {
   static const std::vector<std::string> traps = {
-      // Sums whose rounding decides, with a factor, ...
-      R"(for factor_out factor_in
+      // Sums whose rounding decides (every bit of them shows in the integers), with a factor, ...
+      R"(for factor_out
+in x $W [$N, $M]
+in a $W []
+out k i64 [$N]
+tmp s $W [$N]
+
+$N
+| s[{0}] = 0
+| $M
+| | s[{0}] += x[{0}, {1}] * a[]
+| k[{0}] = cast(s[{0}] * 1e17)
+)",
+      R"(for factor_in
+in x $W [$N, $M]
+in a $W []
+out k i64 [$N]
+tmp s $W [$N]
+
+$N
+| s[{0}] = 0
+| $M
+| | s[{0}] += x[{0}, {1}]
+| s[{0}] = s[{0}] * a[]
+| k[{0}] = cast(s[{0}] * 1e17)
+)",
+      R"(for factor_out
 in x $T [$N, $M]
 in a $T []
 out k bool [$N]
@@ -47,18 +72,46 @@ $N
 | | t[{0}] += exp(f[{0}, {1}])
 | k[{0}] = s[{0}] == t[{0}]
 )",
+      R"(for online_rescale
+in x $W [$N, $M*4]
+out k i64 [$N]
+tmp m $W [$N]
+tmp e $W [$N, $M*4]
+tmp s $W [$N]
+
+$N
+| m[{0}] = -inf
+| s[{0}] = 0
+| $M*4
+| | m[{0}] max= x[{0}, {1}]
+| $M*4
+| | e[{0}, {1}] = x[{0}, {1}] - m[{0}]
+| | s[{0}] += exp(e[{0}, {1}])
+| k[{0}] = cast(s[{0}] * 1e17)
+)",
       // ... or of products.
-      R"(for contract_fma vectorize swap_scopes privatize
-in x $T [$N, $M]
-in z $T [$N, $M]
-out k i32 [$N]
-tmp s $T [$N]
+      R"(for contract_fma privatize
+in x $W [$N, $M]
+in z $W [$N, $M]
+out k i64 [$N]
+tmp s $W [$N]
 
 $N
 | s[{0}] = 0
 | $M
 | | s[{0}] += x[{0}, {1}] * z[{0}, {1}]
-| k[{0}] = cast(s[{0}] * 1000)
+| k[{0}] = cast(s[{0}] * 1e17)
+)",
+      R"(for swap_scopes
+in x $W [$N, $M]
+out k i64 []
+tmp s $W []
+
+s[] = 0
+$N
+| $M
+| | s[] += x[{0}, {1}]
+k[] = cast(s[] * 1e17)
 )",
       R"(for contract_fma privatize join_scopes
 in x $T [$N, $M]
@@ -77,15 +130,15 @@ $N
 | k[{0}] = s[{0}] $C t[{0}]
 )",
       R"(for reciprocal
-in x $T [$N, $M]
-in d $T [$N]
-out k i32 [$N, $M]
-tmp q $T [$N, $M]
+in x $W [$N, $M]
+in d $W [$N]
+out k i64 [$N, $M]
+tmp q $W [$N, $M]
 
 $N
 | $M
 | | q[{0}, {1}] = x[{0}, {1}] / d[{0}]
-| | k[{0}, {1}] = cast(q[{0}, {1}] * 5000)
+| | k[{0}, {1}] = cast(q[{0}, {1}] * 1e16)
 )",
       R"(for reciprocal
 in x i32 [$N, $M]
@@ -243,17 +296,17 @@ $N
 | y[{0}] = y[{0} + 1] * 2
 )",
       // Contracted sums, and partial ones, whose rounding decides.
-      R"(for expand_fma swap_scopes vectorize
-in x $T [$N, $M]
-in z $T [$N, $M]
-out k i32 [$N]
-tmp s $T [$N]
+      R"(for expand_fma
+in x $W [$N, $M]
+in z $W [$N, $M]
+out k i64 [$N]
+tmp s $W [$N]
 
 $N
 | s[{0}] = 0
 | $M
 | | s[{0}] fma+= x[{0}, {1}] * z[{0}, {1}]
-| k[{0}] = cast(s[{0}] * 1000)
+| k[{0}] = cast(s[{0}] * 1e17)
 )",
       R"(for expand_fma
 in x $T [$N]
@@ -265,11 +318,11 @@ $N
 | k[{0}] = fma(x[{0}], z[{0}], a[{0}]) $C a[{0}]
 )",
       R"(for combine
-in x $T [$N, $M]
-in z $T [$N, $M]
-out k i32 [$N]
-tmp s $T [$N]
-tmp p $T [$M] @$P
+in x $W [$N, $M]
+in z $W [$N, $M]
+out k i64 [$N]
+tmp s $W [$N]
+tmp p $W [$M] @$P
 
 $N
 | s[{0}] = 0
@@ -279,7 +332,7 @@ $N
 | | p[{1}] += x[{0}, {1}] * z[{0}, {1}]
 | $M
 | | s[{0}] += p[{1}]
-| k[{0}] = cast(s[{0}] * 1000)
+| k[{0}] = cast(s[{0}] * 1e17)
 )",
       // A product that is added to itself, or to something in its own place.
       R"(for fold_copy contract_fma
@@ -337,43 +390,21 @@ $N
 | $M if {0} in [1, $N)
 | | y[{0}*$M + {1}] = x[{0}*$M + {1}] * 2
 )",
-      // Terms that only their factor keeps in range, and products in a type of their own.
-      R"(for factor_out
-in x f16 [$N, 8]
-out y f16 [$N]
-tmp e f16 [$N, 8]
+      // Interchanged, another write is the last, or another value is read.
+      R"(for swap_scopes
+in x $T [$N, $M]
+inout y $T [$N + $M]
 
 $N
-| 8
-| | e[{0}, {1}] = x[{0}, {1}] * 60000
-| y[{0}] = 0
-| 8
-| | y[{0}] += e[{0}, {1}] * 0.125
-)",
-      R"(for factor_out factor_in
-in x $L [$N, $M]
-in a $L []
-out y $W [$N]
-tmp p $L [$N, $M]
-
-$N
-| y[{0}] = 0
 | $M
-| | p[{0}, {1}] = x[{0}, {1}] * a[]
-| | y[{0}] += p[{0}, {1}]
+| | y[{0} + {1}] = x[{0}, {1}]
 )",
-      R"(for factor_in
-in x $L [$N, $M]
-in a $L []
-out y $W [$N]
-tmp p $L [$N, $M]
+      R"(for swap_scopes
+inout y $T [$N + 1, $M + 1]
 
 $N
-| y[{0}] = 0
 | $M
-| | p[{0}, {1}] = x[{0}, {1}]
-| | y[{0}] += p[{0}, {1}]
-| y[{0}] = y[{0}] * a[]
+| | y[{0} + 1, {1}] = y[{0}, {1} + 1] * 2
 )",
       // A sum that begins under another guard than it goes on.
       R"(for fold_init

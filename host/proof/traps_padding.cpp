@@ -45,7 +45,7 @@ inout y i32 []
 tmp t i32 [~2]
 
 2
-| t[{0}] = x[] + {0}
+| t[{0}] = x[]
 2
 | y[] += v[{0}] * t[{0}] if {0} in [1, $N)
 )",
@@ -59,6 +59,15 @@ $N
 | 3
 | | y[{0}] $A x[{0} + {1} - 1] if {0} + {1} - 1 in [0, $N)
 | x[{0}] = y[{0}]
+)",
+      R"(for pad_cache
+inout x $T [$N]
+inout y $T [$N]
+
+$N
+| x[{0}] = y[{0}] + 1
+$N
+| y[{0}] $A x[{0} - 1] if {0} - 1 in [0, $N)
 )",
       // ... has values in part, ...
       R"(for pad_cache
@@ -143,15 +152,31 @@ $N
 | 3
 | | y[{0}] fma+= x[{0} + {1} - 1] * f[{0}, {1}] if {0} + {1} - 1 in [0, $N)
 )",
+      R"(for pad_cache
+in x $T [$N]
+out y $T [$N + 1]
+tmp f $T [$N + 1]
+
+$N + 1
+| f[{0}] = inf
+$N + 1
+| y[{0}] = 2
+$N + 1
+| y[{0}] += x[{0} - 1] * f[{0}] if {0} - 1 in [0, $N)
+)",
       // ... extremes of wider types, ...
       R"(for pad_cache
 in x i8 [$N]
 out y f32 [$N + 2]
-out z i32 [$N + 2]
 
 $N + 2
 | y[{0}] = -1000
 | y[{0}] max= x[{0} - 1] if {0} - 1 in [0, $N)
+)",
+      R"(for pad_cache
+in x i8 [$N]
+out z i32 [$N + 2]
+
 $N + 2
 | z[{0}] = 1000
 | z[{0}] min= x[{0} - 1] if {0} - 1 in [0, $N)

@@ -17,7 +17,8 @@ $N
 | y[{0}] = t[]
 )",
       // Values that are written over in part: under a guard, ...
-      R"(in x $T [$N, $M]
+      R"(for split_buffer cache_write forward_copy
+in x $T [$N, $M]
 out y $T [$N, $M]
 tmp t $T [$N, $M] @$P
 
@@ -29,7 +30,8 @@ $N
 | $M
 | | y[{0}, {1}] = t[{0}, {1}] * 2
 )",
-      R"(in x $T [$N, $M]
+      R"(for split_buffer cache_write
+in x $T [$N, $M]
 out y $T [$N, $M]
 tmp t $T [$M]
 
@@ -72,7 +74,8 @@ $M
 | | | y[{0}, {1}, {2}] = t[{1}, {2}] + x[{0}, {1}, {2}]
 )",
       // ... in steps, ...
-      R"(in x $T [$M, $N]
+      R"(for cache_read cache_write
+in x $T [$M, $N]
 out y $T [$M, $N]
 tmp t $T [$N*2]
 
@@ -82,7 +85,8 @@ $M
 | $N
 | | y[{0}, {1}] = t[{1}*2] + x[{0}, {1}]
 )",
-      R"(in x $T [$M, $N]
+      R"(for split_buffer cache_write
+in x $T [$M, $N]
 out y $T [$M, $N*2]
 tmp t $T [$N*2]
 
@@ -120,7 +124,7 @@ $N
 | | y[{0}, {1}] = x[{0}, {1}] / s[{0}]
 )",
       // Two operators on one accumulator, together or in turn.
-      R"(for join_scopes swap_siblings swap_scopes fission_scope privatize
+      R"(for fission_scope privatize
 in x $T [$N, $M]
 in z $T [$N, $M]
 out s $T [$N]
@@ -131,7 +135,7 @@ $N
 | | s[{0}] $A x[{0}, {1}]
 | | s[{0}] $B z[{0}, {1}]
 )",
-      R"(for join_scopes swap_siblings swap_scopes fission_scope privatize
+      R"(for swap_siblings join_scopes
 in x $T [$N, $M]
 in z $T [$N]
 inout s $T [$N]
@@ -154,7 +158,8 @@ $N
 | s[] $B z[{0}]
 )",
       // An accumulator that begins anew while it is summed up, or is read.
-      R"(in x $T [$N, $M]
+      R"(for privatize cache_write split_buffer
+in x $T [$N, $M]
 out y $T [$N]
 tmp s $T [] @$P
 
@@ -164,7 +169,8 @@ $N
 | | s[] $A x[{0}, {1}]
 | y[{0}] = s[]
 )",
-      R"(in x $T [$N, $M]
+      R"(for fission_scope privatize join_buffers
+in x $T [$N, $M]
 out y $T [$N, $M]
 tmp s $T []
 
@@ -175,7 +181,8 @@ $N
 | | y[{0}, {1}] = s[]
 )",
       // Two sums into one buffer, one along the loop.
-      R"(in x $T [$N, $M]
+      R"(for privatize swap_scopes
+in x $T [$N, $M]
 in z $T [$N, $M]
 inout s $T [$M]
 
@@ -198,7 +205,8 @@ $N
 $N
 | y[{0}] = s[{0}*2]
 )",
-      R"(in x $T [$N, $M]
+      R"(for privatize cache_write
+in x $T [$N, $M]
 out y $T [$N]
 tmp s $T [$N]
 
@@ -213,7 +221,8 @@ $S
 | y[{0}] = s[{0}]
 )",
       // A result that is scratch before.
-      R"(in x $T [$N]
+      R"(for split_buffer cache_write
+in x $T [$N]
 out y $T [$N]
 out z $T [$N]
 out w $T [$N]
@@ -225,7 +234,8 @@ $N
 | y[{0}] = x[{0}] + 3
 | w[{0}] = y[{0}] * 5
 )",
-      R"(in x $T [$N]
+      R"(for cache_write fission_scope
+in x $T [$N]
 out y $T []
 out z $T [$N]
 
@@ -234,7 +244,8 @@ $N
 | z[{0}] = y[] + 1
 )",
       // A value of one iteration that later ones use.
-      R"(in x $T [$N]
+      R"(for parallelize vectorize split_buffer
+in x $T [$N]
 out y $T [$N]
 tmp t $T [] @$P
 
@@ -242,15 +253,8 @@ $N
 | t[] = x[{0}] if {0} in [0, 1)
 | y[{0}] = t[] + x[{0}]
 )",
-      R"(in x $T [$N]
-out y $T [$N]
-tmp t $T [~$N] @$P
-
-$N
-| t[{0}] = x[{0}] if {0} in [0, 1)
-| y[{0}] = t[{0}] + x[{0}]
-)",
-      R"(in x $T [$N, $M]
+      R"(for materialize_dim cache_write recompute
+in x $T [$N, $M]
 out y $T [$N]
 tmp t $T [~$M] @$P
 
@@ -335,7 +339,8 @@ $N
 | y[{0}*2 + 1] = 1
 )",
       // Runs of siblings that reduce into one accumulator.
-      R"(in x $T [$N, $M]
+      R"(for privatize
+in x $T [$N, $M]
 in z $T [$N, $M]
 out s $T [$N]
 
@@ -347,7 +352,8 @@ $N
 | | s[{0}] += z[{0}, {1}]
 | s[{0}] = s[{0}] * 2
 )",
-      R"(in x $T [$N, $M]
+      R"(for privatize
+in x $T [$N, $M]
 in z $T [$N, $M]
 out s $T [$N]
 out w $T [$N]
@@ -360,7 +366,7 @@ $N
 | | s[{0}] $A z[{0}, {1}]
 | | w[{0}] = s[{0}]
 )",
-      R"(for join_scopes swap_siblings swap_scopes fission_scope privatize
+      R"(for join_scopes privatize
 in x $T [$N, $M]
 in z $T [$N, $M]
 out s $T [$N]
@@ -373,7 +379,8 @@ $N
 | | s[{0}] $B z[{0}, {1}]
 )",
       // ... written again in the order against the copy's, ...
-      R"(in x $T [$N, $M]
+      R"(for materialize_dim cache_write forward_copy
+in x $T [$N, $M]
 out y $T [$N]
 tmp t $T [~$M] @$P
 

@@ -6,9 +6,12 @@
 #include <catch2/catch.hpp>
 
 #include "ir/check.h"
+#include "ir/parse.h"
 #include "ir/print.h"
 #include "ir/tree.h"
+#include "moves/rule.h"
 #include "proof/generate.h"
+#include "proof/generate_traps.h"
 #include "proof/prove_moves.h"
 #include "proof/shrink.h"
 #include "support/some_target.h"
@@ -37,6 +40,25 @@ bool gathers(const ir::Node& node) {
 }
 
 }  // namespace
+
+TEST_CASE("traps are valid programs, and name moves that there are") {
+  proof::Random random(1);
+  for (int trap = 0; trap < proof::trapCount(); ++trap) {
+    int valid = 0;
+    std::string text;
+    for (int i = 0; i < 40; ++i) {
+      text = proof::trapText(random, trap);
+      const auto parsed = ir::parse(text);
+      valid += parsed && ir::check(parsed->program);
+    }
+    INFO(text);
+    CHECK(valid >= 10);
+    for (const std::string& move : proof::trapFor(trap)) {
+      INFO(move);
+      CHECK(moves::findRule(move) != nullptr);
+    }
+  }
+}
 
 TEST_CASE("random programs are valid and varied") {
   proof::Random random(1);

@@ -412,12 +412,28 @@ std::optional<Definition> definitionOf(const ir::Accesses& accesses, const Site&
   return std::nullopt;
 }
 
+namespace {
+
+/// True where a write with another value of the variable at `depth` may touch what the site does.
+bool meetsAcross(const ir::Accesses& accesses, const Site& read, int depth) {
+  std::vector<ir::Relation> relations(at(depth), ir::Relation::any);
+  relations.push_back(ir::Relation::different);
+  const auto& sites = accesses.of(read.access.buffer);
+  return std::any_of(sites.begin(), sites.end(), [&](const Site* write) {
+    return write->touch == ir::Touch::write &&
+           ir::meet(accesses, *write, read, relations) != ir::Answer::no;
+  });
+}
+
+}  // namespace
+
 const Site* readsAcross(const ir::Accesses& accesses, ir::BufferId buffer, int depth) {
   for (const Site* site : accesses.of(buffer)) {
     if (site->touch != ir::Touch::read) continue;
     // Of one iteration there is no other, whichever scope it is.
     if (site->enclosing[at(depth)]->scope().extent == ir::Extent(1)) continue;
-    if (!definitionOf(accesses, *site, depth + 1)) return site;
+    if (definitionOf(accesses, *site, depth + 1)) continue;
+    if (meetsAcross(accesses, *site, depth)) return site;
   }
   return nullptr;
 }

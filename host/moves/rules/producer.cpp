@@ -25,7 +25,9 @@ bool seenBy(const State& state, const ir::Path& producer, const ir::Path& consum
     const bool shared =
         producer.size() > depth &&
         std::equal(producer.begin(), producer.begin() + from->fixed, site->path.begin());
-    return !shared || producer[depth] < from->firstChild || producer[depth] > site->path[depth];
+    if (!shared || producer[depth] < from->firstChild) return true;
+    // A leaf reads before it writes.
+    return producer[depth] >= site->path[depth] + (depth + 1 == producer.size() ? 0 : 1);
   });
 }
 
