@@ -112,6 +112,7 @@ class Gdb : public Debugger {
   explicit Gdb(std::string address) : address_(std::move(address)) {}
 
   Status connect(Server& server) override {
+    server_ = &server;
     auto address = server.expand(address_);
     if (!address) return address.error();
     auto stream = connectTo(*address, server.setup().seconds, [&] { return server.check(); });
@@ -345,13 +346,14 @@ class Gdb : public Debugger {
         return Error{"link.timeout",
                      fmt::format("'{}': waited {:.1f} s for {}", describe(), seconds, what)};
       }
-      auto got = stream_.receive(chunk, left, describe());
+      auto got = server_->receive(stream_, chunk, left, describe());
       if (!got) return got.error();
       packets_.feed(std::span(chunk).first(*got));
     }
   }
 
   std::string address_;
+  Server* server_ = nullptr;
   Stream stream_;
   Packets packets_;
   std::size_t most_ = kLeastPacket;

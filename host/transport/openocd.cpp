@@ -27,6 +27,7 @@ class Openocd : public Debugger {
   explicit Openocd(std::string address) : address_(std::move(address)) {}
 
   Status connect(Server& server) override {
+    server_ = &server;
     auto address = server.expand(address_);
     if (!address) return address.error();
     auto stream = connectTo(*address, server.setup().seconds, [&] { return server.check(); });
@@ -187,7 +188,7 @@ class Openocd : public Debugger {
         return Error{"link.timeout", fmt::format("'{}': waited {:.1f} s for \"{}\"", describe(),
                                                  seconds, command.substr(0, 60))};
       }
-      auto got = stream_.receive(chunk, left, describe());
+      auto got = server_->receive(stream_, chunk, left, describe());
       if (!got) return got.error();
       received_.append(reinterpret_cast<const char*>(chunk.data()), *got);
     }
@@ -200,6 +201,7 @@ class Openocd : public Debugger {
   }
 
   std::string address_;
+  Server* server_ = nullptr;
   Stream stream_;
   std::string received_;
   int holds_ = 0;

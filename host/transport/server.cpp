@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "transport/server.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
@@ -20,6 +21,8 @@ namespace dojo::transport {
 namespace {
 
 constexpr std::size_t kMostOutput = 4096;
+/// How long what a command prints may wait for us.
+constexpr double kDrainSeconds = 0.02;
 
 void replaceAll(std::string& text, std::string_view what, const std::string& by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
@@ -137,6 +140,17 @@ Status Server::check() {
   if (ending == "still running" || ending == "exit status 0") return {};
   return Error{"load.command", fmt::format("'{}' failed: {}", setup_.command, ending), "",
                trimmed(process_->complaints() + output_)};
+}
+
+Result<std::size_t> Server::receive(Stream& stream, std::span<std::byte> into, double seconds,
+                                    const std::string& what) {
+  const double deadline = systemClock().now() + seconds;
+  while (true) {
+    drain();
+    const double left = std::max(deadline - systemClock().now(), 0.0);
+    auto got = stream.receive(into, std::min(left, kDrainSeconds), what);
+    if (!got || *got != 0 || left <= kDrainSeconds) return got;
+  }
 }
 
 Status Server::explain(Status status, bool heard) {

@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "base/result.h"
 #include "target/target.h"
+#include "transport/stream.h"
 #include "transport/transport.h"
 
 namespace dojo::transport {
@@ -49,6 +50,9 @@ class Server {
   void stop() { process_.reset(); }
   /// "load.command" where the command ended in failure; its output is taken meanwhile.
   [[nodiscard]] Status check();
+  /// Stream::receive, which meanwhile takes what the command prints: a full pipe would hold it up.
+  [[nodiscard]] Result<std::size_t> receive(Stream& stream, std::span<std::byte> into,
+                                            double seconds, const std::string& what);
   /// Lays a lost link ("link.closed") to the command's end where it has ended: "load.command" if
   /// the device was never heard, else "link.ended". Everything else stays as it is.
   [[nodiscard]] Status explain(Status status, bool heard);
