@@ -10,7 +10,8 @@
 ///
 /// And do the moves refuse no more than they must? A move that a clause refuses is made without any
 /// clause, in a process of its own, and judged like any other: where nothing is wrong with it, the
-/// refusal was too careful.
+/// refusal was too careful. What the language's rules on numbers forbid (decisions, ranges,
+/// infinities) is refused whatever the inputs drawn show; it's counted aside.
 ///
 ///   mutants --refusals PROGRAMS [--seed S] [--only MOVE]
 ///
@@ -201,6 +202,7 @@ int dropEach(const Options& options) {
 struct Refusals {
   std::int64_t accepted = 0;
   std::int64_t refused = 0;  ///< By a clause, of those tried.
+  std::int64_t numbers = 0;  ///< By the rules on numbers: not tried.
   double careful = 0;        ///< Of these, with nothing wrong, as far as was tried.
   std::vector<std::string> examples;
 
@@ -262,7 +264,7 @@ bool nothingWrong(const ir::Program& program, const target::Target& target,
     alarm(20);
     moves::dropClause(moves::kEveryClause);
     if (!executesTheSame(program, target, move)) _exit(1);
-    for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    for (std::uint64_t seed = 1; seed <= 9; ++seed) {
       if (proof::proveStep(program, target, move, seed).flaw) _exit(1);
     }
     _exit(0);
@@ -289,8 +291,12 @@ void count(const ir::Program& program, const target::Target& target,
       rule->choices(state, place, choices);
       for (std::vector<moves::Arg>& args : choices) {
         moves::Move move{name, std::move(args)};
-        if (moves::apply(state, move)) {
+        const Result<ir::Program> result = moves::apply(state, move);
+        if (result) {
           ++accepted;
+        } else if (result.error().code == "move.numbers" ||
+                   result.error().code == "move.infinite") {
+          ++table[name].numbers;
         } else {
           refused.push_back(std::move(move));
         }
@@ -404,12 +410,12 @@ int countRefusals(const Options& options) {
     }
     count(programToRefuse(target, random), target, wanted, random, table);
   }
-  fmt::print("{:<18} {:>9} {:>9} {:>12} {:>8}\n", "MOVE", "ACCEPTED", "REFUSED", "TOO CAREFUL",
-             "SHARE");
+  fmt::print("{:<18} {:>9} {:>9} {:>9} {:>12} {:>8}\n", "MOVE", "ACCEPTED", "NUMBERS", "REFUSED",
+             "TOO CAREFUL", "SHARE");
   int over = 0;
   for (const auto& [name, row] : table) {
-    fmt::print("{:<18} {:>9} {:>9} {:>12.1f} {:>7.1f}%\n", name, row.accepted, row.refused,
-               row.careful, row.share() * 100);
+    fmt::print("{:<18} {:>9} {:>9} {:>9} {:>12.1f} {:>7.1f}%\n", name, row.accepted, row.numbers,
+               row.refused, row.careful, row.share() * 100);
     if (row.share() <= kMostRefused) continue;
     ++over;
     for (const std::string& example : row.examples) fmt::print(stderr, "{}\n", example);
