@@ -23,6 +23,9 @@ constexpr double kLongStart = 3.5;
 constexpr double kShortStart = 0.5;
 constexpr double kCode = 0.0001;
 /// @}
+/// Instructions that a loop without vectors does in a row, about: its own cost is then little.
+constexpr double kRow = 64;
+constexpr std::int64_t kMostTimes = 16;
 /// A recipe that goes on for longer than this has lost its way.
 constexpr int kMostRounds = 200;
 
@@ -67,6 +70,7 @@ class Recipe {
     accumulate();
     liftGuards();
     localize();
+    unroll();
     spread();
     return std::move(at_);
   }
@@ -290,17 +294,26 @@ class Recipe {
     return false;
   }
 
+  /// Instructions of an iteration, about.
+  [[nodiscard]] double workOf(const Path& loop) const {
+    double work = 0;
+    for (const Path& path : leavesBelow(program(), loop)) {
+      const ir::OpInfo& op = ir::info(ir::find(program(), path)->leaf().op);
+      work += op.arity == 1 && !op.integers ? 16 : 1;
+    }
+    return work;
+  }
+
   /// Vectors in a piece, best first.
   [[nodiscard]] std::vector<std::int64_t> vectorCounts(const Path& loop,
                                                        std::int64_t extent) const {
     const std::int64_t lanes = lanesFor(program(), loop, target());
     bool sums = false;
-    double work = 0;
     for (const Path& path : leavesBelow(program(), loop)) {
       const ir::Leaf& leaf = ir::find(program(), path)->leaf();
       sums = sums || (leaf.isReduction() && !uses(leaf.dst, variableOf(loop)));
-      work += ir::info(leaf.op).arity == 1 && !ir::info(leaf.op).integers ? 16 : 1;
     }
+    const double work = workOf(loop);
     std::vector<std::pair<double, std::int64_t>> ranked;
     for (std::int64_t v = 1; v <= std::max(1, target().vector.grouping); ++v) {
       const std::int64_t width = v * lanes;
@@ -360,6 +373,27 @@ class Recipe {
       const std::optional<ir::BufferId> id = program().find(name);
       if (id && program().buffer(*id).location != "register") take({"localize", {name}});
     }
+  }
+
+  /// Without vectors, the iterations of innermost loops stand in a row.
+  void unroll() {
+    if (target().vector.bits != 0) return;
+    everywhere([this](const ir::Visit& visit) {
+      const std::int64_t extent = freeExtent(program(), visit.path);
+      if (extent < 2) return false;
+      const std::vector<ir::Node>& body = visit.node->scope().body;
+      if (!std::all_of(body.begin(), body.end(), [](const ir::Node& n) { return n.isLeaf(); })) {
+        return false;
+      }
+      const auto fit = static_cast<std::int64_t>(kRow / workOf(visit.path));
+      const std::int64_t most = std::min({fit, kMostTimes, extent});
+      if (most < 2) return false;
+      // Rather fewer than a rest.
+      std::int64_t times = most;
+      while (extent % times != 0 && times > most / 2) --times;
+      if (extent % times != 0) times = most;
+      return take({"unroll_by", {visit.path, times}});
+    });
   }
 
   void spread() {

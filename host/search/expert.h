@@ -12,6 +12,9 @@
 /// 5. Vectorise the other innermost loops, along what is contiguous.
 /// 6. Ask guards as far out as they're the same, bring temporaries near, and spread the outermost
 ///    loops over the harts.
+///
+/// Where the target has no vectors, blocks are of scalars, as many as its registers hold, and 5
+/// puts the iterations of innermost loops in a row instead.
 #pragma once
 
 #include "search/position.h"

@@ -19,6 +19,8 @@ constexpr std::int64_t kTile = 256;
 constexpr std::size_t kMostCalls = 6;
 /// Steps of a reduction that are copied in a row, at most.
 constexpr std::int64_t kMostUnrolled = 4;
+/// Multiply-adds in a row, at most, where there are no vectors.
+constexpr std::int64_t kMostInRow = 64;
 
 /// \name A core of today, per cycle
 /// @{
@@ -61,11 +63,18 @@ std::optional<Reduction> reductionAt(const ir::Program& program, const Path& pla
   return out;
 }
 
+/// What a step costs a core that does one thing at a time, beside multiply-adds and loads.
+constexpr double kScalarStep = 3;
+
+/// How a core does the steps of a reduction.
+enum class Core : std::uint8_t { scalar, near, far };
+
 /// Cycles for one step of the reduction in a block.
-double stepCycles(std::int64_t rows, std::int64_t vectors, bool far) {
+double stepCycles(std::int64_t rows, std::int64_t vectors, Core core) {
   const auto r = static_cast<double>(rows), v = static_cast<double>(vectors);
+  if (core == Core::scalar) return r * v + r + v + kScalarStep;
   return std::max({r * v / kMultiplyAdds, (r + v) / kLoads, kLatency}) + kStep +
-         (far ? kFar * v : 0);
+         (core == Core::far ? kFar * v : 0);
 }
 
 /// A loop of `extent` in blocks of `size`: how many whole ones, and what is left.
@@ -75,14 +84,22 @@ struct Blocks {
 };
 
 double nestCycles(std::int64_t rowExtent, std::int64_t rows, std::int64_t vectorExtent,
-                  std::int64_t vectors, bool far) {
+                  std::int64_t vectors, Core core) {
   const Blocks r(rowExtent, rows), v(vectorExtent, vectors);
   const auto times = [](std::int64_t n) { return static_cast<double>(n); };
-  double out = times(r.whole * v.whole) * stepCycles(rows, vectors, far);
-  if (r.rest > 0) out += times(v.whole) * stepCycles(r.rest, vectors, far);
-  if (v.rest > 0) out += times(r.whole) * stepCycles(rows, v.rest, far);
-  if (r.rest > 0 && v.rest > 0) out += stepCycles(r.rest, v.rest, far);
+  double out = times(r.whole * v.whole) * stepCycles(rows, vectors, core);
+  if (r.rest > 0) out += times(v.whole) * stepCycles(r.rest, vectors, core);
+  if (v.rest > 0) out += times(r.whole) * stepCycles(rows, v.rest, core);
+  if (r.rest > 0 && v.rest > 0) out += stepCycles(r.rest, v.rest, core);
   return out;
+}
+
+/// Steps in a row where each is so many instructions: what the loop itself costs is then shared.
+std::int64_t scalarUnroll(std::int64_t steps, std::int64_t each) {
+  for (std::int64_t times = kMostUnrolled; times > 1; --times) {
+    if (steps % times == 0 && times * each <= kMostInRow) return times;
+  }
+  return 1;
 }
 
 }  // namespace
@@ -144,10 +161,11 @@ std::vector<moves::Move> blockCalls(const ir::Program& program, const Path& plac
     }
   }
   if (vector < 0) return {};
+  const bool scalar = target.vector.bits == 0;
   // Along the vectors, an operand that isn't contiguous must be worth packing: used by other rows.
   bool packs = false;
   for (const Access* operand : operandsOf(leaf)) {
-    if (along(*operand, vector) != Along::strided) continue;
+    if (scalar || along(*operand, vector) != Along::strided) continue;
     const std::int64_t step = operand->indices.back().affine.coef(vector);
     if (step > 1 && step <= 4) continue;
     if (std::all_of(rows.begin(), rows.end(), [&](int row) { return uses(*operand, row); })) {
@@ -174,7 +192,7 @@ std::vector<moves::Move> blockCalls(const ir::Program& program, const Path& plac
     steps *= innermost;
   }
   const std::int64_t lanes = lanesFor(program, place, target);
-  const std::int64_t registers = std::max(8, target.vector.registers);
+  const std::int64_t registers = registersFor(program, place, target);
   const std::int64_t vectorExtent = (extent(vector) + lanes - 1) / lanes;
   const std::int64_t rowExtent = rows.empty() ? 1 : extent(rows[chosen]);
   std::vector<std::pair<double, moves::Move>> ranked;
@@ -188,13 +206,18 @@ std::vector<moves::Move> blockCalls(const ir::Program& program, const Path& plac
       // A loop that is left over costs code and a start of its own.
       const double cycles =
           nestCycles(rowExtent, r, alike ? extent(vector) / width * v : vectorExtent, v,
-                     bytes > kNearBytes) *
+                     scalar               ? Core::scalar
+                     : bytes > kNearBytes ? Core::far
+                                          : Core::near) *
           (1 + (rowExtent % r != 0 ? 0.03 : 0) + (extent(vector) % (v * lanes) != 0 ? 0.03 : 0)) *
           (1 + 0.002 * static_cast<double>(r + 2 * v));
-      const bool apart = bytes >= kPanelBytes && r > 1;
-      const bool tiled = bytes > 4 * kPanelBytes && innermost == steps && steps > kTile && r > 1;
+      const bool apart = !scalar && bytes >= kPanelBytes && r > 1;
+      const bool tiled =
+          !scalar && bytes > 4 * kPanelBytes && innermost == steps && steps > kTile && r > 1;
       const std::int64_t order = (packs || apart) && r > 1 ? 2 : r > 1 ? 1 : 0;
-      const std::int64_t unroll = innermost <= kMostUnrolled ? innermost : 1;
+      const std::int64_t unroll = scalar                       ? scalarUnroll(innermost, r * v)
+                                  : innermost <= kMostUnrolled ? innermost
+                                                               : 1;
       moves::Move call{"register_block", {place, r, v, static_cast<std::int64_t>(chosen), order}};
       call.args.emplace_back(tiled ? kTile : std::int64_t{0});
       call.args.emplace_back(unroll);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "target/registers.h"
+
 namespace dojo::search {
 
 bool Script::apply(std::string_view name, std::vector<moves::Arg> args) {
@@ -85,6 +87,17 @@ int lanesFor(const ir::Program& program, const ir::Path& path, const target::Tar
   return std::max(1, target.lanes(bytes));
 }
 
+int registersFor(const ir::Program& program, const ir::Path& path, const target::Target& target) {
+  constexpr int kFewest = 8;
+  if (target.vector.bits != 0) return std::max(kFewest, target.vector.registers);
+  bool floats = false;
+  for (const ir::Path& leaf : leavesBelow(program, path)) {
+    const ir::DType type = program.buffer(ir::find(program, leaf)->leaf().dst.buffer).dtype;
+    floats = floats || ir::isFloat(type);
+  }
+  return std::max(kFewest, target::scalarRegisters(target, floats));
+}
+
 std::int64_t blockWidth(std::int64_t extent, std::int64_t vectors, std::int64_t lanes) {
   const std::int64_t width = vectors * lanes;
   const std::int64_t blocks = (extent + width - 1) / width;
@@ -123,6 +136,10 @@ void separate(Script& script, const ir::Path& part) {
     }
   }
   for (const std::string& name : names) script.apply("split_buffer", {part, name});
+}
+
+bool layOut(Script& script, const ir::Path& path) {
+  return script.apply(script.target().vector.bits != 0 ? "vectorize" : "unroll", {path});
 }
 
 void unrollBelow(Script& script, const ir::Path& path, std::int64_t most) {

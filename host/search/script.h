@@ -59,6 +59,9 @@ class Script {
 /// without vectors.
 [[nodiscard]] int lanesFor(const ir::Program& program, const ir::Path& path,
                            const target::Target& target);
+/// Values that a loop at `path` can keep in registers: vectors, or scalars where there are none.
+[[nodiscard]] int registersFor(const ir::Program& program, const ir::Path& path,
+                               const target::Target& target);
 /// The width of blocks of `vectors` vectors along a loop: that many whole ones, or rather less in
 /// the last where all blocks are then alike and as many as before.
 [[nodiscard]] std::int64_t blockWidth(std::int64_t extent, std::int64_t vectors,
@@ -74,6 +77,8 @@ void contractBelow(Script& script, const ir::Path& path);
 /// Gives the tmps that the node at `part` shares with others for nothing ones of its own: what a
 /// loop keeps in registers is private to it only then. Never fails.
 void separate(Script& script, const ir::Path& part);
+/// Maps the scope at `path` to lanes; without vectors its iterations stand in a row instead.
+bool layOut(Script& script, const ir::Path& path);
 /// Unrolls scopes at or below `path` that carry no mapping and have at most `most` iterations,
 /// innermost first. Never fails.
 void unrollBelow(Script& script, const ir::Path& path, std::int64_t most);

@@ -125,7 +125,8 @@ class RegisterBlock final : public Composite {
          {"k_tile", {0, 64, 128, 256}},
          {"k_unroll", {1, 2, 4, 8}}},
         "Blocks the reduction nest at P: rows by vectors of the result are accumulated in "
-        "registers, in vectors along the result's last dim. row_loop counts the other loops of the "
+        "registers, in vectors along the result's last dim (in scalars where there are no "
+        "vectors). row_loop counts the other loops of the "
         "result from the innermost. order 0 keeps the rows outermost, 1 the vectors, 2 also packs "
         "the operand along the vectors. k_tile cuts the outermost reduction loop and takes the "
         "tiles outermost (0: not), k_unroll unrolls the innermost one.",
@@ -152,7 +153,7 @@ class RegisterBlock final : public Composite {
     Pattern& pattern = *found;
     const target::Target& target = script.target();
     const std::int64_t lanes = lanesFor(script.program(), root, target);
-    const std::int64_t registers = std::max(8, target.vector.registers);
+    const std::int64_t registers = registersFor(script.program(), root, target);
     if (rows < 1 || vectors < 1 || kUnroll < 1 || rows * vectors + vectors + 1 > registers) {
       return script.refuse("the block doesn't fit the registers");
     }
@@ -197,7 +198,7 @@ class RegisterBlock final : public Composite {
       kept = *isolated;
       for (Path before = root; before != kept; ++before.back()) {
         const Path at = innermostScope(script.program(), before);
-        if (script.apply("split_scope", {at, width})) script.apply("vectorize", {child(at, 0)});
+        if (script.apply("split_scope", {at, width})) layOut(script, child(at, 0));
       }
       pattern.children = 1;
       pattern.keep = 0;
@@ -261,7 +262,7 @@ class RegisterBlock final : public Composite {
       if (freeExtent(script.program(), at) != width) {
         return script.refuse("a part of the block isn't along the vectors");
       }
-      if (!script.apply("vectorize", {at})) return false;
+      if (!layOut(script, at)) return false;
       for (std::int64_t times : {row.empty() ? std::int64_t{1} : rows, kUnroll}) {
         if (times == 1 || at.size() <= body.size() + 1) continue;
         const Path above(at.begin(), at.end() - 1);

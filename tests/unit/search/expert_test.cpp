@@ -30,6 +30,16 @@ target::Target oneHart() {
   return target;
 }
 
+target::Target scalar(const char* triple, const char* features) {
+  target::Target target = oneHart();
+  target.triple = triple;
+  target.features = features;
+  target.vector = {};
+  target.vector.fma = true;
+  std::erase(target.mappings, "vector");
+  return target;
+}
+
 ir::Program program(const std::string& text) {
   auto parsed = ir::parse(text);
   REQUIRE((parsed ? "" : parsed.error().text()) == std::string());
@@ -87,6 +97,58 @@ TEST_CASE("the expert blocks contractions, and leaves nothing scalar that can be
     CHECK(has(planned(kernels::load(name)->program, target), "vectorize_loop"));
   }
   CHECK(has(planned(kernels::load("softmax")->program, target), "fuse"));
+}
+
+TEST_CASE("without vectors the expert blocks scalars in registers and puts iterations in a row") {
+  const target::Target target = scalar("thumbv7em-none-eabihf", "+vfp4d16sp");
+  for (const kernels::Kernel& kernel : kernels::list()) {
+    ir::ParseOptions options;
+    std::int64_t next = 19;
+    for (const auto& [name, value] : kernel.shape) {
+      options.params[name] = kernel.shape.size() > 4 ? 1 + next % 9 : next;
+      next = next * 7 % 23 + 1;
+    }
+    const ir::Program plain = kernels::load(kernel.name, options)->program;
+    const search::Position best = planned(plain, target);
+    const ir::Program& after = best.state()->program();
+    INFO(kernel.name << "\n" << ir::print(after));
+    CHECK(ir::check(after).ok());
+    CHECK(moves::lowerable(after, target).ok());
+    const auto before = ir::interpretExact(plain, 3, {1, 1 << 22});
+    const auto now = ir::interpretExact(after, 3, {2, 1 << 22});
+    if (!before) continue;
+    REQUIRE((now ? "" : now.error().text()) == std::string());
+    CHECK(*now == *before);
+  }
+  for (const char* name : {"matmul", "qmatmul", "conv2d"}) {
+    INFO(name);
+    CHECK(has(planned(kernels::load(name)->program, target), "register_block"));
+  }
+  for (const char* name : {"softmax", "layernorm", "add"}) {
+    INFO(name);
+    CHECK(has(planned(kernels::load(name)->program, target), "unroll_by"));
+  }
+}
+
+TEST_CASE("blocks of scalars are as large as the registers of the target") {
+  ir::ParseOptions options;
+  options.params = {{"M", 60}, {"N", 60}, {"K", 60}};
+  const ir::Program plain = kernels::load("matmul", options)->program;
+  const auto block = [&](const target::Target& target) {
+    const search::Position best = planned(plain, target);
+    std::int64_t most = 0;
+    for (const ir::Buffer& buffer : best.state()->program().buffers) {
+      if (buffer.location == "register") most = std::max(most, buffer.storageElements());
+    }
+    return most;
+  };
+  const std::int64_t many = block(scalar("thumbv7em-none-eabihf", "+vfp4d16sp"));
+  const std::int64_t few = block(scalar("thumbv7m-none-eabi", ""));
+  CHECK(few >= 4);
+  CHECK(few < 10);
+  CHECK(many >= 12);
+  CHECK(many < 32);
+  CHECK(block(scalar("riscv32-unknown-elf", "+m,+f")) == many);
 }
 
 TEST_CASE("the expert turns tiles round, and sums up rows of any length in registers") {
