@@ -47,9 +47,13 @@ class Mailbox : public Transport {
     while (!bytes.empty()) {
       std::size_t taken = 0;
       const Status put = held([&]() -> Status {
-        auto read = word(DOJO_MAILBOX_COMMANDS_READ);
-        if (!read) return read.error();
-        const std::uint32_t used = commands_.position - *read;
+        std::uint32_t used = commands_.position - taken_;
+        if (bytes.size() > commands_.size - used) {
+          auto read = word(DOJO_MAILBOX_COMMANDS_READ);
+          if (!read) return read.error();
+          taken_ = *read;
+          used = commands_.position - taken_;
+        }
         if (used > commands_.size) return damaged("commands", used);
         taken = std::min<std::size_t>(bytes.size(), commands_.size - used);
         return taken == 0 ? Status() : putCommands(bytes.first(taken));
@@ -215,6 +219,10 @@ class Mailbox : public Transport {
                                                  options_.mailbox, ring->size)};
       }
     }
+    taken_ = number(DOJO_MAILBOX_COMMANDS_READ);
+    if (commands_.position - taken_ > commands_.size) {
+      return damaged("commands", commands_.position - taken_);
+    }
     kept_.assign(commands_.size, std::byte{0});
     if (fresh) return {};
     // What is in the rings is of another host.
@@ -261,6 +269,7 @@ class Mailbox : public Transport {
   Server server_;
   std::unique_ptr<Debugger> debugger_;
   Ring commands_, records_;
+  std::uint32_t taken_ = 0;      ///< Up to where the device took commands when last seen: not less.
   std::vector<std::byte> kept_;  ///< What is in the ring of commands: only we write it.
   bool heard_ = false;
 };
