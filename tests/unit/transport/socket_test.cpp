@@ -99,7 +99,7 @@ std::string record(const Frame& frame) {
 
 }  // namespace
 
-TEST_CASE("The runner behind a socket; a link that is lost is connected anew") {
+TEST_CASE("The runner behind a socket, and a link that is lost is connected anew") {
   Listener listener(GENERATE(true, false));
   Bench bench(makeSocket({.setup = {}, .address = listener.address}));
   REQUIRE(bench.device->fill(bench.buffer, 8, std::byte{0}));
