@@ -226,10 +226,12 @@ int run(const Options& options) {
   const double hz = tune::tickRate(*target, **device);
 
   ProgressLine line;
-  line.note(fmt::format(
-      "tuning {} on {} by {}, seed {}, {} trials{}, log {}", kernel->describe(), target->name,
-      request.strategy + (options.noExpert ? " without expert" : ""), request.seed, options.trials,
-      options.seconds > 0 ? fmt::format(" or {} s", options.seconds) : "", options.log));
+  line.note(fmt::format("tuning {} on {} by {}, seed {}, {} trials{}, {} s a call at most, log {}",
+                        kernel->describe(), target->name,
+                        request.strategy + (options.noExpert ? " without expert" : ""),
+                        request.seed, options.trials,
+                        options.seconds > 0 ? fmt::format(" or {} s", options.seconds) : "",
+                        target->runner.callSeconds, options.log));
   const double peak = measuredPeak(**device, *target, kernel->dtype);
   if (peak > 0 && hz > 0) {
     line.note(fmt::format("multiply-add peak of {}: {} GFLOP/s",

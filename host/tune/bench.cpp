@@ -141,6 +141,7 @@ struct Bench::State {
 
   const target::Target& target;
   BenchOptions options;
+  transport::Hello hello;  ///< As it was at the start: the threads share no device.
   std::unique_ptr<measure::Session> session;
   std::vector<measure::VerifiedSet> sets, dropped;
   std::vector<ir::Buffer> arguments;  ///< As their inputs lie on the device.
@@ -191,6 +192,9 @@ struct Bench::State {
   Result<Placed> place(const ir::Program& program, const std::string& text, int slot) {
     Result<std::vector<ir::Buffer>> layout = layoutOf(program);
     if (!layout.ok()) return layout.error();
+    const std::vector<std::int64_t> scratch = scratchOf(program);
+    Status held = measure::Layout::fits(hello, program, static_cast<int>(sets.size()), scratch);
+    if (!held.ok()) return held.error();
     Result<std::shared_ptr<const codegen::Object>> object = compile(program, text);
     if (!object.ok()) return object.error();
     const measure::CodeSlot at = session->slot(slot);
@@ -202,7 +206,7 @@ struct Bench::State {
     out.kernel.slot = slot;
     out.kernel.entry = out.image.entry;
     out.kernel.arguments = std::move(layout).value();
-    out.kernel.scratchBytes = scratchOf(program);
+    out.kernel.scratchBytes = scratch;
     return out;
   }
 
@@ -305,6 +309,7 @@ Result<std::unique_ptr<Bench>> Bench::open(const ir::Program& program, const tar
       device, target, program, verifier->inputs(), verifier->compare(), measuring);
   if (!session.ok()) return session.error();
   auto state = std::make_shared<State>(target, options);
+  state->hello = device.hello();
   state->session = std::move(session).value();
   state->sets = verifier->sets();
   state->dropped = verifier->dropped();
