@@ -33,15 +33,27 @@ const char* const kDead =
     "this is no timing device: a simulator without a cycle model, or a counter that must be "
     "enabled first (mcountinhibit, DWT.CTRL, PMCR)";
 
+/// What the description says that a counter counts; empty: nothing.
+std::string eventOf(const target::Target& target, const std::string& name) {
+  for (const target::Counter& counter : target.counters) {
+    if (counter.name == name) return counter.event;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string unit(const target::Target& target, const transport::Hello& hello) {
   const transport::CounterInfo* first = hello.counter(0);
   if (target.cyclesAreTime || first == nullptr) return "ticks";
-  for (const target::Counter& counter : target.counters) {
-    if (counter.name == first->name) return fmt::format("{} ({})", counter.name, counter.event);
-  }
-  return first->name;
+  const std::string event = eventOf(target, first->name);
+  return event.empty() ? first->name : fmt::format("{} ({})", first->name, event);
+}
+
+bool countsCycles(const target::Target& target, const transport::Hello& hello) {
+  if (target.cyclesAreTime) return true;
+  const transport::CounterInfo* first = hello.counter(0);
+  return first != nullptr && eventOf(target, first->name) == "cycles";
 }
 
 void checkCounters(Lab& lab, Step& step) {

@@ -188,7 +188,7 @@ void checkLatency(Lab& lab, Step& step) {
     curve.push_back(ran->best() / static_cast<double>(8 * turns));
     step.lines.push_back(fmt::format("{}: {:.3g} ticks a load", sizeText(bytes), curve.back()));
   }
-  if (!lab.target().cyclesAreTime) {
+  if (!countsCycles(lab.target(), lab.device().hello())) {
     step.seen = fmt::format("{:.2f} {} a load in 1 KiB: nothing here tells latency", curve.front(),
                             unit(lab.target(), lab.device().hello()));
     return;
@@ -261,7 +261,7 @@ void measurePeaks(Lab& lab, Peaks& peaks, Step& step) {
   }
   step.seen = fmt::format("operations a tick: {}; bytes a tick: {} {:.4g}", fmt::join(parts, ", "),
                           memory, peaks.bytesPerCycle[memory]);
-  if (!target.cyclesAreTime) {
+  if (!countsCycles(target, lab.device().hello())) {
     step.verdict = Verdict::note;
     step.advice =
         "the description says that what is counted is no time: these are no peaks of a machine";

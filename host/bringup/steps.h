@@ -28,6 +28,8 @@ void checkKernel(const target::Target& target, transport::Device& device, Step& 
 /// What counter 0 counts, for sentences: "ticks", or "mcycle (instructions of the emulator)" where
 /// that is no time of a device.
 [[nodiscard]] std::string unit(const target::Target& target, const transport::Hello& hello);
+/// Counter 0 counts cycles of a machine, be they those of a simulated one without a clock.
+[[nodiscard]] bool countsCycles(const target::Target& target, const transport::Hello& hello);
 
 /// Fills in a failure.
 inline void fail(Step& step, std::string seen, std::string advice) {
