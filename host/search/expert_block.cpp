@@ -19,8 +19,10 @@ constexpr std::int64_t kTile = 256;
 constexpr std::size_t kMostCalls = 6;
 /// Steps of a reduction that are copied in a row, at most.
 constexpr std::int64_t kMostUnrolled = 4;
-/// Multiply-adds in a row, at most, where there are no vectors.
+/// Instructions in a row, at most, where there are no vectors, and what a product of integers is
+/// of them: a multiplication, an addition, and its share of registers that addresses need too.
 constexpr std::int64_t kMostInRow = 64;
+constexpr std::int64_t kIntegerProduct = 3;
 
 /// \name A core of today, per cycle
 /// @{
@@ -191,6 +193,8 @@ std::vector<moves::Move> blockCalls(const ir::Program& program, const Path& plac
     innermost = std::max<std::int64_t>(extent(var), 1);
     steps *= innermost;
   }
+  const std::int64_t product =
+      ir::isFloat(program.buffer(leaf.dst.buffer).dtype) ? 1 : kIntegerProduct;
   const std::int64_t lanes = lanesFor(program, place, target);
   const std::int64_t registers = registersFor(program, place, target);
   const std::int64_t vectorExtent = (extent(vector) + lanes - 1) / lanes;
@@ -199,6 +203,8 @@ std::vector<moves::Move> blockCalls(const ir::Program& program, const Path& plac
   for (std::int64_t r = 1; r <= std::min<std::int64_t>(rowExtent, 14); ++r) {
     for (std::int64_t v = 1; v <= std::min<std::int64_t>(vectorExtent, 8); ++v) {
       if (r * v + v + 1 > registers) continue;
+      // Compilers load a whole step ahead.
+      if (scalar && r * v + r + v > registers) continue;
       const std::int64_t width = blockWidth(extent(vector), v, lanes);
       const bool alike = extent(vector) % width == 0;
       const std::int64_t bytes =
@@ -215,7 +221,7 @@ std::vector<moves::Move> blockCalls(const ir::Program& program, const Path& plac
       const bool tiled =
           !scalar && bytes > 4 * kPanelBytes && innermost == steps && steps > kTile && r > 1;
       const std::int64_t order = (packs || apart) && r > 1 ? 2 : r > 1 ? 1 : 0;
-      const std::int64_t unroll = scalar                       ? scalarUnroll(innermost, r * v)
+      const std::int64_t unroll = scalar ? scalarUnroll(innermost, r * v * product)
                                   : innermost <= kMostUnrolled ? innermost
                                                                : 1;
       moves::Move call{"register_block", {place, r, v, static_cast<std::int64_t>(chosen), order}};

@@ -7,8 +7,11 @@
 namespace dojo::target {
 namespace {
 
-/// Of the integer registers: stack, return address, bases of buffers, a counter.
+/// Integer registers that hold bases of buffers, counters, and the stack where it is one of them.
 constexpr int kAddresses = 6;
+/// Registers of RISC-V that code for kernels has no use of: zero, the return address, and the
+/// pointers to the stack, to globals and to the thread.
+constexpr int kSetAside = 5;
 
 bool startsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
@@ -30,7 +33,7 @@ int scalarRegisters(const Target& target, bool floats) {
   const std::string_view features = target.features;
   if (startsWith(triple, "riscv")) {
     if (floats && (lists(features, "+f") || lists(features, "+d"))) return 32;
-    return (lists(features, "+e") ? 16 : 32) - kAddresses;
+    return (lists(features, "+e") ? 16 : 32) - kSetAside - kAddresses;
   }
   if (startsWith(triple, "aarch64")) return floats ? 32 : 31 - kAddresses;
   if (startsWith(triple, "arm") || startsWith(triple, "thumb")) {
