@@ -57,6 +57,8 @@ constexpr Probe kProbes[] = {
 bool belongs(const Probe& probe, const std::string& triple) {
   const std::string arch = triple.substr(0, triple.find('-'));
   const bool thumb = arch.starts_with("thumb") && std::string(probe.arch) == "arm";
+  // Microcontrollers have Helium in its place, with encodings in common.
+  if (thumb && std::string(probe.feature) == "neon") return false;
   return thumb || arch.starts_with(probe.arch);
 }
 

@@ -187,6 +187,9 @@ TEST_CASE("cortex-m7") {
 TEST_CASE("cortex-m33") {
   tryMachine({.target = "cortex-m33", .illegal = {0, 0xde}, .endless = kThumbEndless, .thumb = 1});
 }
+TEST_CASE("cortex-m55") {
+  tryMachine({.target = "cortex-m55", .illegal = {0, 0xde}, .endless = kThumbEndless, .thumb = 1});
+}
 TEST_CASE("aarch64-virt") {
   tryMachine(
       {.target = "aarch64-virt", .illegal = {0, 0, 0, 0}, .endless = kA64Endless, .exact = true});
