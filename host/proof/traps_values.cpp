@@ -123,6 +123,19 @@ $N
 | row[{0}]..row[{0} + 1]
 | | y[{0}, {1}] = x[{0}, {1}] / s[{0}]
 )",
+      // Rows of which at most one has an element: two loops over them don't show it.
+      R"(for fission_scope
+in row i32 [$N + 1] monotone in [0, 1]
+in x $T [$N]
+inout y $T []
+tmp t $T [~$N] @$P
+
+$N
+| row[{0}]..row[{0} + 1]
+| | t[{0}] = x[{0}]
+| row[{0}]..row[{0} + 1]
+| | y[] = t[{0}]
+)",
       // Two operators on one accumulator, together or in turn.
       R"(for fission_scope privatize
 in x $T [$N, $M]

@@ -84,6 +84,21 @@ tmp t f16 []
 # move
 forward_copy t
 )",
+    R"(# invalid: whether t0 has been written isn't decided any more
+kernel random
+in row i32 [3] monotone in [0, 1]
+tmp t0 f32 [~2]
+tmp b4 f32 []
+
+2
+| row[{0}]..row[{0} + 1]
+| | t0[{0}] = 1
+| row[{0}]..row[{0} + 1]
+| | b4[] = t0[{0}]
+
+# move
+fission_scope @0 1
+)",
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "ir/check.h"
 #include "moves/arguments.h"
 #include "moves/clause.h"
 #include "moves/order.h"
@@ -10,6 +12,12 @@
 namespace dojo::moves::rules {
 
 namespace {
+
+bool hasRows(const ir::Node& node) {
+  if (node.isLeaf()) return false;
+  const std::vector<ir::Node>& body = node.scope().body;
+  return !node.scope().extent.isConstant() || std::any_of(body.begin(), body.end(), hasRows);
+}
 
 class FissionScope final : public Rule {
  public:
@@ -78,6 +86,13 @@ tmp t f32 [64]
         findReversal(state, early, late, ir::equalThen(depthOf(place), {ir::Relation::greater}),
                      {first, second});
     DOJO_NEEDS(!reversal, dependenceError(state, *reversal, place));
+    // Of rows that data decides, one scope may show what two don't: which of them are empty.
+    if (hasRows(*state.visit(place)->node)) {
+      DOJO_NEEDS(
+          ir::check(rewrite(state, args)).ok(),
+          refuse("move.unwritten",
+                 "in two scopes it can't be decided whether what is read has a value", place));
+    }
     return {};
   }
 
