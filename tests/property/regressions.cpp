@@ -99,6 +99,22 @@ tmp b4 f32 []
 # move
 fission_scope @0 1
 )",
+    R"(# invalid: whether t has been written at the index isn't decided
+kernel trap
+in row i32 [3] monotone in [0, 1]
+inout y f32 []
+tmp t f32 []
+
+2
+| row[{0}]..row[{0} + 1]
+| | t[] = 1
+2
+| row[{0}]..row[{0} + 1]
+| | y[] = t[]
+
+# move
+add_dim t 0 0
+)",
 };
 
 }  // namespace

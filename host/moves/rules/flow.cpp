@@ -419,9 +419,15 @@ bool meetsAcross(const ir::Accesses& accesses, const Site& read, int depth) {
   std::vector<ir::Relation> relations(at(depth), ir::Relation::any);
   relations.push_back(ir::Relation::different);
   const auto& sites = accesses.of(read.access.buffer);
+  // Where data decides what runs, that they don't meet leaves open whether the index has a value.
+  const auto inRows = [](const Site& site) {
+    return std::any_of(site.enclosing.begin(), site.enclosing.end(),
+                       [](const ir::Node* node) { return !node->scope().extent.isConstant(); });
+  };
+  if (inRows(read)) return true;
   return std::any_of(sites.begin(), sites.end(), [&](const Site* write) {
-    return write->touch == ir::Touch::write &&
-           ir::meet(accesses, *write, read, relations) != ir::Answer::no;
+    if (write->touch != ir::Touch::write) return false;
+    return inRows(*write) || ir::meet(accesses, *write, read, relations) != ir::Answer::no;
   });
 }
 
