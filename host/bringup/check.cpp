@@ -173,7 +173,7 @@ class Checker {
                     "can code be executed where it was written? memory protection, caches that "
                     "instruction fetch doesn't see, a region that isn't \"rwx\"");
       }
-      lab = std::move(*opened);
+      lab = *opened;
       s.seen = "a kernel that does nothing was placed, called and returned";
     });
     if (!able) return report_;

@@ -209,7 +209,8 @@ class Gdb : public Debugger {
   }
 
   Status release() override {
-    if (holds_ > 0 && --holds_ > 0) return {};
+    if (holds_ > 0) --holds_;
+    if (holds_ > 0) return {};
     return resume();
   }
 

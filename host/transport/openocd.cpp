@@ -75,7 +75,8 @@ class Openocd : public Debugger {
     return mustHalt_ ? halt() : Status();
   }
   Status release() override {
-    if (holds_ > 0 && --holds_ > 0) return {};
+    if (holds_ > 0) --holds_;
+    if (holds_ > 0) return {};
     return halted_ ? resumeAt("") : Status();
   }
 

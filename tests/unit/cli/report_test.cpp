@@ -147,5 +147,5 @@ TEST_CASE("what a log says is text, and devices stay apart") {
   CHECK(page.find('\x01') == std::string::npos);
   CHECK(page.find('\xff') == std::string::npos);
   CHECK(count(page, "<h2>") == 2);
-  CHECK(page.find("1.00 k cycles (row 1") != std::string::npos);
+  CHECK(page.find("1.00 k ticks (row 1") != std::string::npos);
 }
