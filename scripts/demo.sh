@@ -8,6 +8,8 @@ scripts/setup.sh
 scripts/build.sh dojo dojo-runner-linux
 dojo="${DOJO_BUILD:-build}/bin/dojo"
 log="${DOJO_LOG:-demo.sqlite}"
+# A search resumes only what the same program began.
+if [ -z "${DOJO_LOG:-}" ] && [ "$dojo" -nt "$log" ]; then rm -f "$log"*; fi
 kernel=${1:-softmax}
 trials=${2:-200}
 
