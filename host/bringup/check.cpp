@@ -155,6 +155,12 @@ class Checker {
     const bool reached = step("hello", [&](Step& s) {
       Result<std::unique_ptr<transport::Device>> opened = tune::reach(target_, options_.runner);
       if (!opened) {
+        if (opened.error().code == "link.start") {
+          return fail(
+              s, opened.error().text(),
+              "install what \"command\" starts (scripts/setup.sh brings QEMU and OpenOCD), or "
+              "correct it");
+        }
         return fail(s, opened.error().text(),
                     "power and cable; the device's name; baud rate; is the runner on it and "
                     "started? what does the console print at reset?");
