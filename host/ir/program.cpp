@@ -274,7 +274,11 @@ const std::vector<MapKind>& allMapKinds() {
 }
 
 bool operator==(const Node& a, const Node& b) {
-  return a.guard == b.guard && a.content == b.content;
+  return a.instruction == b.instruction && a.guard == b.guard && a.content == b.content;
+}
+
+bool operator==(const Instruction& a, const Instruction& b) {
+  return a.name == b.name && a.operands == b.operands && a.body == b.body;
 }
 
 bool operator==(const Scope& a, const Scope& b) {

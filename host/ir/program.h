@@ -306,6 +306,9 @@ struct Scope {
 struct Node {
   std::variant<Leaf, Scope> content;
   Guard guard;
+  /// Position in Program::instructions: this whole subtree is done by that vendor's instruction and
+  /// is, operand for operand, its fragment. In the text it is the leaf `!NAME(...)`. -1: none.
+  int instruction = -1;
 
   Node() = default;
   Node(Leaf leaf) : content(std::move(leaf)) {}
@@ -321,11 +324,22 @@ struct Node {
 bool operator==(const Scope& a, const Scope& b);
 bool operator==(const Node& a, const Node& b);
 
+/// A vendor's instruction: what it computes, as a fragment of the language on its own operands.
+/// How it is spelt in assembly is the target's business (target/target.h).
+struct Instruction {
+  std::string name;
+  std::vector<Buffer> operands;  ///< Roles in, out, inout; dims are those of the box it works on.
+  std::vector<Node> body;        ///< One node, on `operands`.
+};
+bool operator==(const Instruction& a, const Instruction& b);
+
 struct Program {
   std::string name;
   /// in, out, inout in declared order (the calling convention), then tmp in order of first write.
   std::vector<Buffer> buffers;
   std::vector<Node> body;
+  /// Those that the tree uses, sorted by name.
+  std::vector<Instruction> instructions;
 
   bool operator==(const Program&) const = default;
   [[nodiscard]] const Buffer& buffer(BufferId id) const {

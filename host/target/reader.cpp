@@ -168,6 +168,24 @@ std::map<std::string, double> Reader::numbers(const std::string& key) {
   return out;
 }
 
+std::map<std::string, std::string> Reader::textsByName(const std::string& key) {
+  std::map<std::string, std::string> out;
+  const nlohmann::json* value = take(key);
+  if (value == nullptr) return out;
+  if (!value->is_object()) {
+    fail(key, "an object of texts, not " + kindOf(*value));
+    return out;
+  }
+  for (const auto& [name, item] : value->items()) {
+    if (!item.is_string()) {
+      fail(key + "." + name, "a text, not " + item.dump());
+      return out;
+    }
+    out[name] = item.get<std::string>();
+  }
+  return out;
+}
+
 Reader Reader::object(const std::string& key) {
   static const nlohmann::json kEmpty = nlohmann::json::object();
   const nlohmann::json* value = take(key);

@@ -52,6 +52,8 @@ class Reader {
   bool flag(const std::string& key, bool fallback);
   /// An object of positive numbers by name.
   std::map<std::string, double> numbers(const std::string& key);
+  /// An object of texts by name.
+  std::map<std::string, std::string> textsByName(const std::string& key);
   Reader object(const std::string& key);
   void each(const std::string& key, const std::function<void(Reader&)>& fn);
   /// Reports keys that nobody asked for.

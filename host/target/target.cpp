@@ -77,6 +77,39 @@ VectorUnit readVector(Reader in) {
   return out;
 }
 
+StreamUnit readStreams(Reader in) {
+  StreamUnit out;
+  out.movers = static_cast<int>(in.number("movers", 0, 1));
+  out.dims = static_cast<int>(in.number("dims", 4, 1));
+  out.indirect = static_cast<int>(in.number("indirect", 0, 0));
+  out.bound = in.number("bound", 0, 0);
+  out.repeat = in.number("repeat", 1, 1);
+  out.memory = in.requiredText("memory");
+  in.finish();
+  return out;
+}
+
+HardwareLoop readHardwareLoop(Reader in) {
+  HardwareLoop out;
+  out.instructions = static_cast<int>(in.number("instructions", 0, 1));
+  out.iterations = in.number("iterations", 0, 1);
+  out.stagger = static_cast<int>(in.number("stagger", 0, 0));
+  out.nesting = static_cast<int>(in.number("nesting", 1, 1));
+  in.finish();
+  return out;
+}
+
+VendorInstruction readInstruction(Reader& in) {
+  VendorInstruction out;
+  out.name = in.requiredText("name");
+  out.fragment = in.requiredText("fragment");
+  out.assembly = in.requiredText("assembly");
+  out.constraints = in.textsByName("constraints");
+  out.cost = in.real("cost", 1);
+  in.finish();
+  return out;
+}
+
 Counter readCounter(Reader& in) {
   Counter out;
   out.name = in.requiredText("name");
@@ -139,6 +172,16 @@ Runner readRunner(Reader in, const std::string& target, const std::string& tripl
   return out;
 }
 
+void checkStreams(const Target& target, Reader& in) {
+  if (target.streams.movers == 0) return;
+  const auto named = [&target](const Memory& memory) {
+    return memory.name == target.streams.memory;
+  };
+  if (std::none_of(target.memories.begin(), target.memories.end(), named)) {
+    in.fail("streams", "the name of a memory, not '" + target.streams.memory + "'");
+  }
+}
+
 void checkOverlaps(const Target& target, Reader& in) {
   for (std::size_t i = 0; i < target.memories.size(); ++i) {
     for (std::size_t j = i + 1; j < target.memories.size(); ++j) {
@@ -165,6 +208,11 @@ Target readTarget(Reader in) {
   out.harts = static_cast<int>(in.numberOrNative("harts", 1, native().harts));
   in.each("memories", [&out](Reader& memory) { out.memories.push_back(readMemory(memory)); });
   if (in.has("vector")) out.vector = readVector(in.object("vector"));
+  if (in.has("streams")) out.streams = readStreams(in.object("streams"));
+  if (in.has("hardware_loop")) out.hardwareLoop = readHardwareLoop(in.object("hardware_loop"));
+  out.divides = in.flag("divides", true);
+  in.each("instructions",
+          [&out](Reader& each) { out.instructions.push_back(readInstruction(each)); });
   out.mappings = in.texts("mappings", {"unroll", "vector", "parallel", "stream", "frep", "dma",
                                        "grid", "block", "warp"});
   out.locations = in.texts("locations", {});
@@ -186,6 +234,7 @@ Target readTarget(Reader in) {
   out.triedOn = in.requiredText("tried_on");
   in.finish();
   checkOverlaps(out, in);
+  checkStreams(out, in);
   return out;
 }
 

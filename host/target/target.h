@@ -36,6 +36,35 @@ struct VectorUnit {
   int registers = 0;
 };
 
+/// Data movers that feed a loop's memory operands through register names (stream semantic
+/// registers of the Snitch cluster).
+struct StreamUnit {
+  int movers = 0;           ///< 0: there are none.
+  int dims = 4;             ///< Of an affine stream.
+  int indirect = 0;         ///< How many of the movers can gather through an index array.
+  std::int64_t bound = 0;   ///< Most iterations of a dim; 0: no limit.
+  std::int64_t repeat = 1;  ///< Most times that one element is handed out.
+  std::string memory;       ///< Name of the memory that they reach.
+};
+
+/// A loop of floating-point instructions repeated by hardware (FREP of the Snitch cluster).
+struct HardwareLoop {
+  int instructions = 0;         ///< Most in a body; 0: there is none.
+  std::int64_t iterations = 0;  ///< Most of one loop.
+  int stagger = 0;              ///< Most registers that an operand can step through; 0: none.
+  int nesting = 1;              ///< How deep loops may stand in one another.
+};
+
+/// One of the vendor's instructions (design: targets.md, `instructions`).
+struct VendorInstruction {
+  std::string name;
+  std::string fragment;  ///< Text of the loop-tree language that says what it computes.
+  /// Assembly, with {operand} where a register of that operand's goes.
+  std::string assembly;
+  std::map<std::string, std::string> constraints;  ///< Register class by operand: "x", "f", ...
+  double cost = 1;                                 ///< Cycles each.
+};
+
 struct Counter {
   std::string name;  ///< "tsc", "mcycle"
   int width = 64;
@@ -62,7 +91,7 @@ struct Runner {
   /// File name of the built firmware. Read: "dojo-runner-linux" (with "-ARCH" of another machine)
   /// or "dojo-runner-TARGET.elf" where the file names none.
   std::string image;
-  std::string transport;  ///< "command", "serial", "socket", "gdb", "openocd", "batch"
+  std::string transport;  ///< "command", "serial", "socket", "verilator", "gdb", "openocd", "batch"
   /// Command template: of the process whose standard streams are the link (command), or that is
   /// started before the transport connects (an emulator, a debug server; empty: it runs already).
   /// {runner} is the built runner, {dir} a folder of this run for sockets and images.
@@ -90,6 +119,12 @@ struct Target {
   std::vector<Memory> memories;
   int harts = 1;  ///< 0 in the file: as many as the machine has.
   VectorUnit vector;
+  StreamUnit streams;
+  HardwareLoop hardwareLoop;
+  /// Floating-point division and square root are instructions; without, they are computed by
+  /// Newton's iteration (within 1 ULP).
+  bool divides = true;
+  std::vector<VendorInstruction> instructions;
   std::vector<std::string> mappings;   ///< Mapping names offered, ir.md section 4.
   std::vector<std::string> locations;  ///< Buffer locations offered: heap, stack, register, ...
   std::int64_t stackBytes = 0;         ///< Most bytes of `stack` buffers live at once.

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// What the parts of the cluster say to one another.
+///
+/// Every port is a pair of handshakes. A request is taken in the cycle where valid and ready are
+/// both set; neither waits for the other by combinational paths that close a loop: ready may depend
+/// on valid, valid never on ready. An answer is valid for one cycle, in the order of the requests.
+package snitch_pkg;
+  /// Atomic operations of a memory port, done at the bank.
+  typedef enum logic [3:0] {
+    AmoNone,
+    AmoLr,
+    AmoSc,
+    AmoSwap,
+    AmoAdd,
+    AmoXor,
+    AmoAnd,
+    AmoOr,
+    AmoMin,
+    AmoMax,
+    AmoMinu,
+    AmoMaxu
+  } amo_e;
+
+  /// A request to memory, 64 bits wide. Each is answered, writes too (mem_rsp_t).
+  typedef struct packed {
+    logic [31:0] addr;    ///< In bytes; the low three bits say where within the double word.
+    logic        write;
+    amo_e        amo;
+    logic [63:0] data;    ///< In its lanes: byte i of the double word at [8*i+:8].
+    logic [7:0]  strobe;  ///< Bytes that are written or read.
+  } mem_req_t;
+
+  typedef struct packed {
+    logic [63:0] data;   ///< The whole double word.
+    logic        error;  ///< Nothing is there.
+  } mem_rsp_t;
+
+  /// An instruction that the integer core hands on: floating point (with FREP), streams'
+  /// configuration, DMA. The core has checked that it is legal.
+  typedef struct packed {
+    logic [31:0] instr;
+    logic [31:0] rs1;   ///< Values of the integer operands that it names.
+    logic [31:0] rs2;
+    logic [31:0] addr;  ///< Of loads and stores: rs1 and the offset.
+    logic [2:0]  frm;   ///< The dynamic rounding mode, where the instruction asks for it.
+  } offload_req_t;
+
+  /// What comes back of those that write an integer register.
+  typedef struct packed {
+    logic [4:0]  rd;
+    logic [31:0] data;
+  } offload_rsp_t;
+
+  /// What happened in a core complex in a cycle, for the performance counters and `dojo profile`.
+  typedef struct packed {
+    logic retired;         ///< An integer instruction (offloaded ones: when handed on).
+    logic fp_retired;      ///< An instruction issued to the FPU or to the FP load/store unit.
+    logic fpu_busy;        ///< An arithmetic operation issued to the FPU.
+    logic stall_fetch;     ///< The integer core waits for an instruction.
+    logic stall_operand;   ///< It waits for a register.
+    logic stall_load;      ///< It waits for its load/store unit to take a request.
+    logic stall_offload;   ///< It waits for the queue ahead of the FP subsystem.
+    logic fp_stall_operand;///< An FP instruction waits for a register that is being computed.
+    logic fp_stall_write;  ///< It waits for an earlier write of its own destination.
+    logic fp_stall_stream; ///< It waits for a stream's element, or for room in a written stream.
+    logic fp_stall_memory; ///< It waits for the FP load/store unit.
+    logic fp_idle;         ///< There is no FP instruction to issue.
+    logic tcdm_conflict;   ///< A request to the TCDM of this core's was not granted.
+    logic barrier;         ///< The hart waits at the barrier.
+  } core_events_t;
+endpackage
