@@ -4,6 +4,17 @@
 /// Every port is a pair of handshakes. A request is taken in the cycle where valid and ready are
 /// both set; neither waits for the other by combinational paths that close a loop: ready may depend
 /// on valid, valid never on ready. An answer is valid for one cycle, in the order of the requests.
+///
+/// The registers on the ways between the parts are snitch_cc's, so that each part says how long it
+/// takes itself and nothing twice. With no conflict on the way:
+/// - data port of the core: a request taken in cycle t is at its bank in t+1 and answered to the core
+///   in t+3; from DRAM in t+10. What depends on a load issues in the cycle after the answer.
+/// - data port of the FP subsystem: taken in t, at the bank in t+1, answered in t+2; from DRAM t+9.
+/// - a mover's port: taken in t is granted by the bank in t (ready), answered in t+1.
+/// - offload port: what the core hands on in t is offered to the FP subsystem (or the DMA engine)
+///   in t+1, through a register of two entries; an answer given in t is offered to the core in t+1.
+/// - barrier: asked for in t, with all the others there, done in t+1.
+/// At most four requests of a core's two data ports are on their way at once.
 package snitch_pkg;
   /// Atomic operations of a memory port, done at the bank.
   typedef enum logic [3:0] {
