@@ -47,13 +47,16 @@ package snitch_pkg;
   } mem_rsp_t;
 
   /// An instruction that the integer core hands on: floating point (with FREP), streams'
-  /// configuration, DMA. The core has checked that it is legal.
+  /// configuration, DMA. The core has checked that it is legal. Writes of CSR 0x7c0 (streams on
+  /// and off) are handed on, too, so that they act in the order of FP instructions: then rs1 is
+  /// what the register becomes.
   typedef struct packed {
     logic [31:0] instr;
-    logic [31:0] rs1;   ///< Values of the integer operands that it names.
+    logic [31:0] rs1;    ///< Values of the integer operands that it names.
     logic [31:0] rs2;
-    logic [31:0] addr;  ///< Of loads and stores: rs1 and the offset.
-    logic [2:0]  frm;   ///< The dynamic rounding mode, where the instruction asks for it.
+    logic [31:0] addr;   ///< Of loads and stores: rs1 and the offset.
+    logic [2:0]  frm;    ///< fcsr.frm, always.
+    logic [1:0]  fmode;  ///< CSR 0x7c1: other 16 and 8 bit formats, of the destination, the source.
   } offload_req_t;
 
   /// What comes back of those that write an integer register.
