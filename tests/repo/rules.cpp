@@ -78,10 +78,12 @@ const std::map<std::string, std::set<std::string>>& arrows() {
     out["ir"] = {"base"};
     out["target"] = {"base"};
     out["kernels"] = {"base", "ir"};
+    out["region"] = ground;
     out["moves"] = ground;
+    out["moves"].insert("region");
     for (const char* name : {"codegen", "search", "log", "proof"}) {
       out[name] = ground;
-      out[name].insert("moves");
+      out[name].insert({"moves", "region"});
     }
     out["link"] = {"base"};
     out["transport"] = {"base", "target", "protocol"};
