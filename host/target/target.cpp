@@ -157,8 +157,8 @@ Runner readRunner(Reader in, const std::string& target, const std::string& tripl
   out.answerSeconds = in.real("answer_seconds", 5);
   out.callSeconds = in.real("call_seconds", 10);
   if (in.has("console")) {
-    out.console = readPeripheral(in.object("console"),
-                                 {"ns16550", "sifive", "pl011", "cmsdk", "semihosting", "mailbox"});
+    out.console = readPeripheral(in.object("console"), {"ns16550", "sifive", "pl011", "cmsdk",
+                                                        "semihosting", "mailbox", "model", "htif"});
   }
   if (in.has("timer")) {
     out.timer = readPeripheral(in.object("timer"), {"clint", "systick", "generic"});

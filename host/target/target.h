@@ -73,7 +73,7 @@ struct Counter {
 
 /// A device's register block that the firmware drives: its console or its timer.
 struct Peripheral {
-  std::string kind;           ///< "ns16550", "sifive", "pl011", "cmsdk"; "clint", "systick", ...
+  std::string kind;           ///< "ns16550", "model", "htif", ...; "clint", "systick", ...
   std::uint64_t address = 0;  ///< Of its first register.
   double hz = 0;              ///< Its input clock (console) or its ticks a second (timer).
   int stride = 1;             ///< Bytes from one register to the next.
