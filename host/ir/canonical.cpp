@@ -5,6 +5,7 @@
 #include <cmath>
 #include <compare>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <map>
 
@@ -332,9 +333,43 @@ void canonicalNodes(const Program& program, std::vector<Node>& body) {
   }
 }
 
+/// Those that the tree uses, by name.
+void orderInstructions(Program& program) {
+  if (program.instructions.empty()) return;
+  std::vector<bool> used(program.instructions.size());
+  const std::function<void(std::vector<Node>&, const std::function<void(Node&)>&)> each =
+      [&each](std::vector<Node>& body, const std::function<void(Node&)>& fn) {
+        for (Node& node : body) {
+          if (node.instruction >= 0) {
+            fn(node);
+          } else if (node.isScope()) {
+            each(node.scope().body, fn);
+          }
+        }
+      };
+  each(program.body, [&](Node& node) { used[static_cast<std::size_t>(node.instruction)] = true; });
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return program.instructions[a].name < program.instructions[b].name;
+  });
+  std::vector<int> renamed(used.size(), -1);
+  std::vector<Instruction> kept;
+  for (const std::size_t i : order) {
+    renamed[i] = static_cast<int>(kept.size());
+    kept.push_back(std::move(program.instructions[i]));
+  }
+  program.instructions = std::move(kept);
+  each(program.body,
+       [&](Node& node) { node.instruction = renamed[static_cast<std::size_t>(node.instruction)]; });
+}
+
 }  // namespace
 
 void canonicalize(Program& program) {
+  orderInstructions(program);
   orderBuffers(program);
   for (Buffer& buffer : program.buffers) {
     if (!buffer.packing.empty()) canonicalPacking(buffer);

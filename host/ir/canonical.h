@@ -12,8 +12,9 @@ namespace dojo::ir {
 /// (elements by buffer, then indices; then index values; then constants), guards ordered and merged
 /// per expression (never-true and always-true terms are kept as written), stream lists sorted;
 /// packings that are row-major left out; tmps that share storage name the first of them; an index
-/// value computed from others is one index value, and one without a variable is a constant. Names
-/// never decide an order. Idempotent.
+/// value computed from others is one index value, and one without a variable is a constant;
+/// instructions by name, those that no node is dropped. Names of buffers never decide an order.
+/// Idempotent.
 void canonicalize(Program& program);
 
 }  // namespace dojo::ir

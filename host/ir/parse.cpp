@@ -15,16 +15,9 @@ namespace dojo::ir {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> kKeywords = {
-    "kernel", "param",  "in",       "out", "inout", "tmp", "packed",
-    "finite", "shares", "monotone", "pad", "if",    "and", "inf"};
-
-std::optional<Role> roleFromName(const Token& token) {
-  for (const Role role : {Role::in, Role::out, Role::inout, Role::tmp}) {
-    if (token.is(name(role))) return role;
-  }
-  return std::nullopt;
-}
+constexpr std::array<std::string_view, 15> kKeywords = {
+    "kernel", "param",    "in",  "out", "inout", "tmp", "packed",     "finite",
+    "shares", "monotone", "pad", "if",  "and",   "inf", "instruction"};
 
 bool isReserved(std::string_view word) {
   const auto& ops = allOps();
@@ -35,6 +28,13 @@ bool isReserved(std::string_view word) {
 }
 
 }  // namespace
+
+std::optional<Role> Parser::roleAtToken() const {
+  for (const Role role : {Role::in, Role::out, Role::inout, Role::tmp}) {
+    if (lexer_.peek().is(name(role))) return role;
+  }
+  return std::nullopt;
+}
 
 void Parser::skipEmptyLines() {
   while (lexer_.peek().kind == Token::Kind::newline) lexer_.take();
@@ -56,9 +56,12 @@ void Parser::header() {
   for (skipEmptyLines();; skipEmptyLines()) {
     if (lexer_.accept("param")) {
       paramLine();
-    } else if (const auto role = roleFromName(lexer_.peek())) {
+    } else if (const auto role = roleAtToken()) {
       lexer_.take();
       bufferLine(*role);
+    } else if (lexer_.accept("instruction")) {
+      instructionBlock();
+      continue;
     } else {
       break;
     }

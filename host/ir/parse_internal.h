@@ -8,6 +8,7 @@
 ///   parse_index.cpp  whole-number and index expressions, elements, names
 ///   parse_tree.cpp   lines, scopes, mappings, guards
 ///   parse_right.cpp  right sides, and splitting them into single operations
+///   parse_instruction.cpp  vendors' instructions: declarations and leaves
 #pragma once
 
 #include <array>
@@ -115,6 +116,12 @@ class Parser {
   GuardTerm guardTerm();
   void leafLine(Access dst);
   Assign assign();
+
+  // parse_instruction.cpp
+  void instructionBlock();
+  void instructionLine();
+  Access box(const Buffer& operand, const std::string& instruction);
+  [[nodiscard]] std::optional<Role> roleAtToken() const;
 
   // parse_right.cpp
   int binary(int level);

@@ -33,9 +33,8 @@ void Parser::line() {
 
   const Token first = lexer_.peek();
   if (first.is("!")) {
-    lexer_.fail("parse.syntax", first.offset, "vendor instructions can't be written yet");
-  }
-  if (bufferAtToken()) {
+    instructionLine();
+  } else if (bufferAtToken()) {
     Access element = access();
     if (lexer_.accept("..")) {
       for (const Index& index : element.indices) {
@@ -56,7 +55,7 @@ void Parser::line() {
     scopeLine(extent(), first.offset);
   } else if (first.kind == Token::Kind::word) {
     if (first.is("kernel") || first.is("param") || first.is("in") || first.is("out") ||
-        first.is("inout") || first.is("tmp")) {
+        first.is("inout") || first.is("tmp") || first.is("instruction")) {
       lexer_.fail("parse.syntax", first.offset,
                   fmt::format("'{}' declarations stand before the tree", first.text));
     }

@@ -8,14 +8,29 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "ir/instruction.h"
 #include "ir/numeric.h"
 
 namespace dojo::ir {
 
 namespace {
 
+std::size_t countNodes(const std::vector<Node>& body) {
+  std::size_t count = body.size();
+  for (const Node& node : body) {
+    if (node.isScope() && node.instruction < 0) count += countNodes(node.scope().body);
+  }
+  return count;
+}
+
 /// Declarations, before the blank line and the tree.
-std::size_t headerLines(const Program& program) { return 1 + program.buffers.size(); }
+std::size_t headerLines(const Program& program) {
+  std::size_t lines = 1 + program.buffers.size();
+  for (const Instruction& instruction : program.instructions) {
+    lines += 1 + instruction.operands.size() + countNodes(instruction.body);
+  }
+  return lines;
+}
 
 template <class T>
 std::string shortest(T value) {
@@ -162,8 +177,19 @@ void append(std::string& out, const Program& program, const Scope& scope) {
   }
 }
 
-void appendLine(std::string& out, const Program& program, const Node& node) {
-  if (node.isLeaf()) {
+void appendInstruction(std::string& out, const Program& program, const Node& node, int depth) {
+  const Instruction& instruction = program.instructions[static_cast<std::size_t>(node.instruction)];
+  out += '!' + instruction.name + '(';
+  if (const auto boxes = boxesOf(program, instruction, node, depth)) {
+    appendList(out, *boxes, [&](const Access& box) { append(out, program, box); });
+  }
+  out += ')';
+}
+
+void appendLine(std::string& out, const Program& program, const Node& node, int depth) {
+  if (node.instruction >= 0) {
+    appendInstruction(out, program, node, depth);
+  } else if (node.isLeaf()) {
     append(out, program, node.leaf());
   } else {
     append(out, program, node.scope());
@@ -180,18 +206,20 @@ void appendTree(std::string& out, const Program& program, const std::vector<Node
                 int depth) {
   for (const Node& node : body) {
     for (int i = 0; i < depth; ++i) out += "| ";
-    appendLine(out, program, node);
+    appendLine(out, program, node, depth);
     out += '\n';
-    if (node.isScope()) appendTree(out, program, node.scope().body, depth + 1);
+    if (node.isScope() && node.instruction < 0) {
+      appendTree(out, program, node.scope().body, depth + 1);
+    }
   }
 }
 
-std::size_t countNodes(const std::vector<Node>& body) {
-  std::size_t count = body.size();
-  for (const Node& node : body) {
-    if (node.isScope()) count += countNodes(node.scope().body);
-  }
-  return count;
+/// The program that consists of an instruction's fragment.
+Program fragmentOf(const Instruction& instruction) {
+  Program out;
+  out.buffers = instruction.operands;
+  out.body = instruction.body;
+  return out;
 }
 
 }  // namespace
@@ -261,7 +289,14 @@ std::string printDeclaration(const Program& program, BufferId id) {
 
 std::string printLine(const Program& program, const Node& node) {
   std::string out;
-  appendLine(out, program, node);
+  int depth = 0;
+  if (node.instruction >= 0) {
+    // The first at which it is one: at others its own variables don't fit.
+    const Instruction& instruction =
+        program.instructions[static_cast<std::size_t>(node.instruction)];
+    while (depth < kMaxDepth && !boxesOf(program, instruction, node, depth)) ++depth;
+  }
+  appendLine(out, program, node, depth);
   return out;
 }
 
@@ -270,9 +305,22 @@ std::string print(const Program& program) {
   for (std::size_t id = 0; id < program.buffers.size(); ++id) {
     out += printDeclaration(program, static_cast<BufferId>(id)) + '\n';
   }
+  for (const Instruction& instruction : program.instructions) {
+    out += printDeclaration(instruction);
+  }
   out += '\n';
   appendTree(out, program, program.body, 0);
   return out;
+}
+
+std::string printDeclaration(const Instruction& instruction) {
+  std::string out = "instruction " + instruction.name + '\n';
+  for (const Buffer& operand : instruction.operands) {
+    out += "| " + printDeclaration(operand) + '\n';
+  }
+  std::string tree;
+  appendTree(tree, fragmentOf(instruction), instruction.body, 1);
+  return out + tree;
 }
 
 std::string printWithPlaces(const Program& program) {
@@ -284,10 +332,10 @@ std::string printWithPlaces(const Program& program) {
   walk(program, [&](const Visit& at) {
     Line line{toString(at.path), ""};
     for (std::size_t i = 0; i < at.enclosing.size(); ++i) line.text += "| ";
-    appendLine(line.text, program, *at.node);
+    appendLine(line.text, program, *at.node, static_cast<int>(at.enclosing.size()));
     width = std::max(width, line.place.size());
     lines.push_back(std::move(line));
-    return true;
+    return at.node->instruction < 0;
   });
   std::string out;
   for (const Line& line : lines) {
@@ -304,10 +352,12 @@ int lineOf(const Program& program, const Path& path) {
                "lineOf a place that does not exist: " + toString(path));
     for (int i = 0; i < position; ++i) {
       const Node& before = (*body)[static_cast<std::size_t>(i)];
-      line += 1 + (before.isScope() ? countNodes(before.scope().body) : 0);
+      const bool inside = before.isScope() && before.instruction < 0;
+      line += 1 + (inside ? countNodes(before.scope().body) : 0);
     }
     const Node& at = (*body)[static_cast<std::size_t>(position)];
     line += 1;
+    if (at.instruction >= 0) break;
     body = at.isScope() ? &at.scope().body : nullptr;
   }
   return static_cast<int>(line);

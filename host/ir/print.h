@@ -20,13 +20,16 @@ namespace dojo::ir {
 /// program: "tmp e f32 [64] shares m".
 [[nodiscard]] std::string printDeclaration(const Buffer& buffer);
 [[nodiscard]] std::string printDeclaration(const Program& program, BufferId id);
+/// The declaration of an instruction, several lines: as its fragment with a bar before each line.
+[[nodiscard]] std::string printDeclaration(const Instruction& instruction);
 [[nodiscard]] std::string printAccess(const Program& program, const Access& access);
 [[nodiscard]] std::string printAffine(const Affine& expr);
 /// "{0} + {1} in [0, 8)"
 [[nodiscard]] std::string printGuardTerm(const GuardTerm& term);
 /// The shortest text that reads back the same in `type`.
 [[nodiscard]] std::string printConstant(const Constant& constant, DType type);
-/// The line number (from 1) in print(program) of the node at `path`.
+/// The line number (from 1) in print(program) of the node at `path`; of what is inside an
+/// instruction, that of the instruction.
 [[nodiscard]] int lineOf(const Program& program, const Path& path);
 
 }  // namespace dojo::ir
