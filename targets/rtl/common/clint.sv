@@ -1,51 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-/// Timer and software interrupt of one hart, with the registers of the usual CLINT:
-/// msip at 0, mtimecmp at 0x4000, mtime at 0xbff8. mtime counts every cycle.
-module clint (
+/// Timer and software interrupts: msip at 0, a bit for each hart; mtimecmp from 0x4000 on, eight
+/// bytes for each; mtime at 0xbff8. mtime counts every cycle. For one hart these are the registers
+/// of the usual CLINT.
+module clint #(
+    parameter int unsigned Harts = 1  ///< At most 32.
+) (
     input logic clk,
     input logic rst_n,
     bus_if.slave bus,
-    output logic irq_software,
-    output logic irq_timer
+    output logic [Harts-1:0] irq_software,
+    output logic [Harts-1:0] irq_timer
 );
-  logic [63:0] mtime_q, mtimecmp_q;
-  logic msip_q;
+  localparam int unsigned SelectBits = Harts > 1 ? $clog2(Harts) : 1;
+
+  logic [63:0] mtime_q;
+  logic [63:0] mtimecmp_q[Harts];
+  logic [Harts-1:0] msip_q;
 
   assign bus.ready = 1'b1;
   assign irq_software = msip_q;
-  assign irq_timer = mtime_q >= mtimecmp_q;
+  for (genvar i = 0; i < Harts; ++i) begin : g_timer
+    assign irq_timer[i] = mtime_q >= mtimecmp_q[i];
+  end
 
   wire [15:0] offset = {bus.addr[15:2], 2'b00};
   wire write = bus.valid && bus.write && bus.strobe == 4'hf;
+  wire compares = offset >= 16'h4000 && offset < 16'h4000 + 16'(8 * Harts);
+  wire [SelectBits-1:0] hart = compares ? offset[3+:SelectBits] : '0;
 
   always_ff @(posedge clk or negedge rst_n) begin
     if (!rst_n) begin
       mtime_q <= '0;
-      mtimecmp_q <= '1;
-      msip_q <= 1'b0;
+      for (int i = 0; i < Harts; ++i) mtimecmp_q[i] <= '1;
+      msip_q <= '0;
       bus.done <= 1'b0;
       bus.error <= 1'b0;
       bus.rdata <= '0;
     end else begin
       mtime_q <= mtime_q + 1;
       bus.done <= bus.valid;
-      bus.error <= bus.valid && !(offset inside {16'h0, 16'h4000, 16'h4004, 16'hbff8, 16'hbffc});
-      case (offset)
-        16'h0000: bus.rdata <= {31'b0, msip_q};
-        16'h4000: bus.rdata <= mtimecmp_q[31:0];
-        16'h4004: bus.rdata <= mtimecmp_q[63:32];
-        16'hbff8: bus.rdata <= mtime_q[31:0];
-        default: bus.rdata <= mtime_q[63:32];
-      endcase
+      if (bus.valid) begin
+        bus.error <= !compares && !(offset inside {16'h0, 16'hbff8, 16'hbffc});
+        if (offset == 16'h0) bus.rdata <= 32'(msip_q);
+        else if (compares) bus.rdata <= mtimecmp_q[hart][32*offset[2]+:32];
+        else bus.rdata <= mtime_q[32*offset[2]+:32];
+      end
       if (write) begin
-        case (offset)
-          16'h0000: msip_q <= bus.wdata[0];
-          16'h4000: mtimecmp_q[31:0] <= bus.wdata;
-          16'h4004: mtimecmp_q[63:32] <= bus.wdata;
-          16'hbff8: mtime_q[31:0] <= bus.wdata;
-          16'hbffc: mtime_q[63:32] <= bus.wdata;
-          default: ;
-        endcase
+        if (offset == 16'h0) msip_q <= bus.wdata[Harts-1:0];
+        else if (compares) mtimecmp_q[hart][32*offset[2]+:32] <= bus.wdata;
+        else if (offset inside {16'hbff8, 16'hbffc}) mtime_q[32*offset[2]+:32] <= bus.wdata;
       end
     end
   end

@@ -41,6 +41,26 @@ package snitch_pkg;
     logic [7:0]  strobe;  ///< Bytes that are written or read.
   } mem_req_t;
 
+  /// What an atomic operation leaves in its word: the upper or the lower of the double word.
+  function automatic logic [63:0] atomic_result(amo_e amo, logic [63:0] old, logic [63:0] operand,
+                                                logic upper);
+    logic [31:0] a, b, out;
+    a = upper ? old[63:32] : old[31:0];
+    b = upper ? operand[63:32] : operand[31:0];
+    case (amo)
+      AmoAdd: out = a + b;
+      AmoXor: out = a ^ b;
+      AmoAnd: out = a & b;
+      AmoOr: out = a | b;
+      AmoMin: out = $signed(a) < $signed(b) ? a : b;
+      AmoMax: out = $signed(a) < $signed(b) ? b : a;
+      AmoMinu: out = a < b ? a : b;
+      AmoMaxu: out = a < b ? b : a;
+      default: out = b;
+    endcase
+    return {out, out};
+  endfunction
+
   typedef struct packed {
     logic [63:0] data;   ///< The whole double word.
     logic        error;  ///< Nothing is there.
@@ -58,6 +78,16 @@ package snitch_pkg;
     logic [2:0]  frm;    ///< fcsr.frm, always.
     logic [1:0]  fmode;  ///< CSR 0x7c1: other 16 and 8 bit formats, of the destination, the source.
   } offload_req_t;
+
+  /// What the integer core must know of an instruction that it hands on.
+  typedef struct packed {
+    logic legal;
+    logic load;      ///< An FP load or store, at rs1 and the offset.
+    logic store;
+    logic uses_rs1;  ///< Integer registers that it takes and gives.
+    logic uses_rs2;
+    logic writes_rd;
+  } handed_t;
 
   /// What comes back of those that write an integer register.
   typedef struct packed {
