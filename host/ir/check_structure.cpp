@@ -7,6 +7,7 @@
 #include "ir/affine.h"
 #include "ir/check.h"
 #include "ir/check_internal.h"
+#include "ir/instruction.h"
 #include "ir/print.h"
 #include "ir/tree.h"
 
@@ -40,7 +41,7 @@ class StructureCheck {
       }
     }
     nodes(program_.body);
-    if (problem_.empty()) return {};
+    if (problem_.empty()) return checkInstructions(program_);
     return errorAt(program_, problemPath_, "check.structure", problem_);
   }
 

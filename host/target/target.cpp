@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "target/instructions.h"
 #include "target/reader.h"
 
 namespace dojo::target {
@@ -14,6 +15,13 @@ bool Target::offersMapping(const std::string& mapping) const {
 
 bool Target::offersLocation(const std::string& location) const {
   return std::find(locations.begin(), locations.end(), location) != locations.end();
+}
+
+const VendorInstruction* Target::instruction(const std::string& wanted) const {
+  const auto found =
+      std::find_if(instructions.begin(), instructions.end(),
+                   [&](const VendorInstruction& each) { return each.name == wanted; });
+  return found == instructions.end() ? nullptr : &*found;
 }
 
 namespace {
@@ -95,17 +103,6 @@ HardwareLoop readHardwareLoop(Reader in) {
   out.iterations = in.number("iterations", 0, 1);
   out.stagger = static_cast<int>(in.number("stagger", 0, 0));
   out.nesting = static_cast<int>(in.number("nesting", 1, 1));
-  in.finish();
-  return out;
-}
-
-VendorInstruction readInstruction(Reader& in) {
-  VendorInstruction out;
-  out.name = in.requiredText("name");
-  out.fragment = in.requiredText("fragment");
-  out.assembly = in.requiredText("assembly");
-  out.constraints = in.textsByName("constraints");
-  out.cost = in.real("cost", 1);
   in.finish();
   return out;
 }
@@ -211,8 +208,7 @@ Target readTarget(Reader in) {
   if (in.has("streams")) out.streams = readStreams(in.object("streams"));
   if (in.has("hardware_loop")) out.hardwareLoop = readHardwareLoop(in.object("hardware_loop"));
   out.divides = in.flag("divides", true);
-  in.each("instructions",
-          [&out](Reader& each) { out.instructions.push_back(readInstruction(each)); });
+  in.each("instructions", [&out](Reader& each) { readInstruction(each, out.instructions); });
   out.mappings = in.texts("mappings", {"unroll", "vector", "parallel", "stream", "frep", "dma",
                                        "grid", "block", "warp"});
   out.locations = in.texts("locations", {});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ir/program.h"
 
 namespace dojo::target {
 
@@ -58,11 +59,13 @@ struct HardwareLoop {
 /// One of the vendor's instructions (design: targets.md, `instructions`).
 struct VendorInstruction {
   std::string name;
-  std::string fragment;  ///< Text of the loop-tree language that says what it computes.
-  /// Assembly, with {operand} where a register of that operand's goes.
+  ir::Instruction fragment;  ///< What it computes.
+  /// Assembly, with {operand} where that operand's register or memory goes.
   std::string assembly;
-  std::map<std::string, std::string> constraints;  ///< Register class by operand: "x", "f", ...
-  double cost = 1;                                 ///< Cycles each.
+  /// By operand, in the order of the fragment's: what kind of register holds it, in the letters of
+  /// LLVM's and GCC's inline assembly ("r", "f", "v", ...), or "m": its address.
+  std::vector<std::string> constraints;
+  double cost = 1;  ///< Cycles each.
 };
 
 struct Counter {
@@ -139,6 +142,8 @@ struct Target {
 
   [[nodiscard]] bool offersMapping(const std::string& mapping) const;
   [[nodiscard]] bool offersLocation(const std::string& location) const;
+  /// nullptr: it has none of that name.
+  [[nodiscard]] const VendorInstruction* instruction(const std::string& name) const;
   /// Elements of `bytes` size in one vector register; 1 without vectors.
   [[nodiscard]] int lanes(int bytes) const {
     return vector.bits == 0 ? 1 : vector.bits / 8 / bytes;

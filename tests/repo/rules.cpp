@@ -76,7 +76,7 @@ const std::map<std::string, std::set<std::string>>& arrows() {
     const std::set<std::string> ground = {"base", "ir", "target"};
     out["base"] = {};
     out["ir"] = {"base"};
-    out["target"] = {"base"};
+    out["target"] = {"base", "ir"};
     out["kernels"] = {"base", "ir"};
     out["region"] = ground;
     out["moves"] = ground;
