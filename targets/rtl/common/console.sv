@@ -17,6 +17,7 @@ module console (
 
   wire first_word = bus.addr[11:2] == 10'd0;
   wire second_word = bus.addr[11:2] == 10'd1;
+  wire third_word = bus.addr[11:2] == 10'd2;
 
   always_ff @(posedge clk or negedge rst_n) begin
     if (!rst_n) begin
@@ -32,6 +33,10 @@ module console (
             bus.rdata[7:0] <= 8'(console_peek());
             console_take();
           end
+        end
+        if (third_word && !bus.write) begin
+          bus.rdata <= 32'(console_peek());
+          if (console_peek() >= 0) console_take();
         end
         if (second_word && !bus.write) begin
           bus.rdata[15:8] <= {7'b0110000, console_peek() >= 0};

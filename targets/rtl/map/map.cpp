@@ -2,6 +2,7 @@
 // Writes the addresses of a target's description down for the model: as the SystemVerilog package
 // map_pkg and as a C++ header. They stand in targets/NAME.json and nowhere else.
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -16,22 +17,53 @@ struct Range {
   std::uint64_t bytes = 0;
 };
 
-/// One RAM from the first to the last memory that has a role, the timer, and the memory "console".
-std::vector<Range> ranges(const dojo::target::Target& target) {
-  std::uint64_t first = ~std::uint64_t(0);
-  std::uint64_t end = 0;
-  Range console = {"Console", 0, 0};
-  for (const dojo::target::Memory& memory : target.memories) {
-    if (memory.name == "console") {
-      console = {"Console", memory.origin, memory.length};
-    } else if (!memory.roles.empty()) {
-      first = std::min(first, memory.origin);
-      end = std::max(end, memory.origin + memory.length);
+/// "boot_rom" -> "BootRom".
+std::string camelCase(const std::string& name) {
+  std::string out;
+  bool upper = true;
+  for (const char character : name) {
+    if (character == '_') {
+      upper = true;
+    } else {
+      out += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(character)))
+                   : character;
+      upper = false;
     }
   }
+  return out;
+}
+
+bool hasRole(const dojo::target::Memory& memory, const char* role) {
+  return std::find(memory.roles.begin(), memory.roles.end(), role) != memory.roles.end();
+}
+
+/// From the first to the last memory with a role within the 256 MiB around one that has `role`.
+Range around(const dojo::target::Target& target, const char* name, const char* role) {
+  const auto has = [role](const auto& memory) { return hasRole(memory, role); };
+  const auto seed = std::find_if(target.memories.begin(), target.memories.end(), has);
+  if (seed == target.memories.end()) return {};
+  std::uint64_t first = seed->origin;
+  std::uint64_t end = seed->origin + seed->length;
+  for (const dojo::target::Memory& memory : target.memories) {
+    if (memory.roles.empty() || memory.origin >> 28 != seed->origin >> 28) continue;
+    first = std::min(first, memory.origin);
+    end = std::max(end, memory.origin + memory.length);
+  }
+  return {name, first, end - first};
+}
+
+/// The RAM that kernels' code lies in, the scratchpad, the timer, and what memories without a role
+/// say.
+std::vector<Range> ranges(const dojo::target::Target& target) {
   constexpr std::uint64_t kClintBytes = 0x10000;
-  return {
-      {"Ram", first, end - first}, {"Clint", target.runner.timer.address, kClintBytes}, console};
+  std::vector<Range> out = {around(target, "Ram", "code"),
+                            {"Clint", target.runner.timer.address, kClintBytes}};
+  const Range scratchpad = around(target, "Scratchpad", "scratchpad");
+  if (scratchpad.bytes != 0) out.push_back(scratchpad);
+  for (const dojo::target::Memory& memory : target.memories) {
+    if (memory.roles.empty()) out.push_back({camelCase(memory.name), memory.origin, memory.length});
+  }
+  return out;
 }
 
 bool write(const std::string& path, const std::string& text) {
