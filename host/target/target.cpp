@@ -158,7 +158,8 @@ Runner readRunner(Reader in, const std::string& target, const std::string& tripl
                                                         "semihosting", "mailbox", "model", "htif"});
   }
   if (in.has("timer")) {
-    out.timer = readPeripheral(in.object("timer"), {"clint", "systick", "generic"});
+    out.timer = readPeripheral(in.object("timer"), {"clint", "systick", "generic", "none"});
+    if (out.timer.kind == "none") out.timer = {};
   }
   out.frameBytes = static_cast<int>(in.number("frame_bytes", 2048, 256));
   out.window = static_cast<int>(in.number("window", 8, 2));

@@ -52,6 +52,11 @@ std::optional<int> counterId(const target::Counter& counter) {
   return std::nullopt;
 }
 
+bool feature(const Target& target, const std::string& name) {
+  const std::string all = "," + target.features + ",";
+  return all.find(",+" + name + ",") != std::string::npos;
+}
+
 std::string config(const Parts& parts) {
   const Target& t = *parts.target;
   std::string out = fmt::format(
@@ -91,13 +96,18 @@ std::string config(const Parts& parts) {
     out += fmt::format("#define DOJO_{0}_ADDRESS {1:#x}\n#define DOJO_{0}_{2} {3:#x}\n", name,
                        parts.mailbox->origin, isBatch(t) ? "ROOM" : "SIZE", parts.mailbox->length);
   }
-  out += fmt::format("#define DOJO_STACK_BASE {:#x}\n#define DOJO_STACK_SIZE {:#x}\n",
-                     parts.stack->base, parts.stack->size);
+  // One stack for each hart, one after another.
+  out += fmt::format(
+      "#define DOJO_HARTS {}\n#define DOJO_STACK_BASE {:#x}\n#define DOJO_STACK_SIZE {:#x}\n",
+      t.harts, parts.stack->base, parts.stack->size / static_cast<unsigned>(t.harts) & ~15ULL);
   const bool cached = std::any_of(t.memories.begin(), t.memories.end(), [](const Memory& memory) {
     return memory.cached && hasRole(memory, "data");
   });
-  out += fmt::format("#define DOJO_CACHED {}\n#define DOJO_VECTORS {}\n", cached ? 1 : 0,
-                     t.vector.bits != 0 ? 1 : 0);
+  // What RISC-V calls vectors is an extension of its own.
+  const bool vectors = t.vector.bits != 0 &&
+                       (!parts.arch.starts_with("riscv") || t.vector.scalable || feature(t, "v"));
+  out += fmt::format("#define DOJO_CACHED {}\n#define DOJO_VECTORS {}\n#define DOJO_STREAMS {}\n",
+                     cached ? 1 : 0, vectors ? 1 : 0, t.streams.movers);
   out += "/* base, size, flags */\n#define DOJO_REGIONS";
   for (const Region& region : parts.regions) {
     if (&region != parts.stack) {
@@ -140,14 +150,18 @@ std::string items(const Parts& parts) {
                     fmt::format("\t.4byte {}\n\t.ascii \"{}\"\n", region.flags, region.name));
   }
   // Arm's ports say themselves which counter they found.
-  for (std::size_t i = t.runner.port != "riscv" ? 1 : 0; i < t.counters.size(); ++i) {
+  for (std::size_t i = parts.arch.starts_with("riscv") ? 0 : 1; i < t.counters.size(); ++i) {
     const target::Counter& counter = t.counters[i];
     const std::optional<int> id = i == 0 ? DOJO_COUNTER_TIME : counterId(counter);
     if (!id) continue;
     out += item(DOJO_ITEM_COUNTER, 3 + counter.name.size(),
                 fmt::format("\t.byte {}, {}\n\t.asciz \"{}\"\n", *id, counter.width, counter.name));
   }
-  for (const std::string name : {"dojo_parallel_for", "dojo_empty_kernel"}) {
+  std::vector<std::string> services = {"dojo_parallel_for", "dojo_empty_kernel"};
+  if (t.offersMapping("dma")) {
+    services.insert(services.end(), {"dojo_dma_copy2d", "dojo_dma_wait", "dojo_dma_run"});
+  }
+  for (const std::string& name : services) {
     const std::string address = parts.word() == 8 ? fmt::format("\t.8byte {}\n", name)
                                                   : fmt::format("\t.4byte {}, 0\n", name);
     out +=
@@ -155,11 +169,6 @@ std::string items(const Parts& parts) {
   }
   out += "\t.globl dojo_items_end\ndojo_items_end:\n";
   return out;
-}
-
-bool feature(const Target& target, const std::string& name) {
-  const std::string all = "," + target.features + ",";
-  return all.find(",+" + name + ",") != std::string::npos;
 }
 
 std::string linkerScript(const Parts& parts) {
@@ -190,6 +199,7 @@ std::string linkerScript(const Parts& parts) {
     . = ALIGN(4);
     dojo_image_end = .;
   } > rom
+  .htif : ALIGN(64) { *(.htif) } > rom
   .data : { *(.data .data.* .sdata .sdata.*) } > rom
   ASSERT(SIZEOF(.data) == 0, "variables begin as zero: nobody copies others")
 )";
@@ -271,7 +281,8 @@ Result<Files> firmwareFiles(const Target& target) {
   }
   for (const Memory& memory : target.memories) {
     if (memory.length == 0) return lacks(target, "a length of memory '" + memory.name + "'");
-    if (memory.roles.size() > 1) {
+    const bool scratchpad = hasRole(memory, "scratchpad");
+    if (memory.roles.size() > (scratchpad ? 2U : 1U)) {
       return lacks(target, "one role for memory '" + memory.name + "'; split it");
     }
   }

@@ -4,11 +4,10 @@
 
 #include "core/core.h"
 #include "core/frame.h"
-#include "protocol/abi.h"
 
 struct dojo_guard dojo_guard;
 
-extern const uint8_t dojo_image[], dojo_image_end[], dojo_items[], dojo_items_end[];
+extern const uint8_t dojo_items[], dojo_items_end[];
 
 size_t dojo_port_receive(uint8_t* into, size_t most, int wait) {
   size_t count = 0;
@@ -33,10 +32,6 @@ void dojo_port_send(const uint8_t* bytes, size_t count) {
 void dojo_port_flush(int urgent) {
   (void)urgent;
   dojo_console_flush();
-}
-
-uint32_t dojo_port_image_crc(void) {
-  return dojo_crc32(0, dojo_image, (size_t)(dojo_image_end - dojo_image));
 }
 
 void* memset(void* at, int value, size_t bytes);
@@ -97,20 +92,22 @@ int dojo_port_allows(uintptr_t address, uintptr_t size, uint32_t flags) {
 }
 
 uint8_t dojo_port_counters(void) { return DOJO_COUNTER_MASK; }
-uint32_t dojo_port_harts(void) { return 1; }
 
-/* Words at both ends of the kernel's stack. */
+/* Words at both ends of each hart's stack for kernels. */
 #define CANARY_WORDS 8
 #define CANARY ((uintptr_t)0x5bd1e995)
 #define STACK_END ((uintptr_t*)(DOJO_STACK_BASE + DOJO_STACK_SIZE))
 
 uint8_t dojo_port_canary(void) {
   uint8_t broken = 0;
-  uintptr_t *low = (uintptr_t*)DOJO_STACK_BASE, *high = STACK_END;
-  for (unsigned i = 0; i < CANARY_WORDS; ++i) {
-    --high;
-    broken |= *low != CANARY || *high != CANARY;
-    *low++ = *high = CANARY;
+  for (uintptr_t hart = 0; hart < DOJO_HARTS; ++hart) {
+    uintptr_t *low = (uintptr_t*)(DOJO_STACK_BASE + hart * DOJO_STACK_SIZE),
+              *high = (uintptr_t*)(DOJO_STACK_BASE + (hart + 1) * DOJO_STACK_SIZE);
+    for (unsigned i = 0; i < CANARY_WORDS; ++i) {
+      --high;
+      broken |= *low != CANARY || *high != CANARY;
+      *low++ = *high = CANARY;
+    }
   }
   return broken;
 }
@@ -128,6 +125,7 @@ int dojo_returns(uintptr_t entry) { return run(entry, 0, 1) == DOJO_RETURNED; }
 int dojo_port_batch(const struct dojo_batch* batch, struct dojo_counts* counts,
                     struct dojo_fault* fault) {
   counts->chain = 0;
+  dojo_machine_use(batch->harts);
   int how = run(batch->entry, batch->table, batch->calls);
   counts->ticks = dojo_machine_elapsed();
 #if DOJO_EXTRA_COUNTERS
@@ -139,16 +137,12 @@ int dojo_port_batch(const struct dojo_batch* batch, struct dojo_counts* counts,
   fault->repeat = batch->calls - (uint32_t)dojo_guard.left;
   if (how == DOJO_TRAPPED) {
     fault->cause = dojo_machine_cause();
+    fault->hart = dojo_machine_hart();
     fault->pc = dojo_guard.pc;
     fault->address = dojo_guard.address;
     fault->native = (uint32_t)dojo_guard.cause;
   }
   return -1;
-}
-
-/* All there is runs on this hart. */
-void dojo_parallel_for(dojo_body_fn body, void* context, int64_t count) {
-  for (intptr_t i = 0; i < (intptr_t)count; ++i) body(context, i);
 }
 
 char* dojo_text(char* into, const char* text) {

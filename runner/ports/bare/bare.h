@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /** \file
  * What the parts of a bare-metal port ask of each other. A port is a folder (start-up, traps,
- * counters: the machine), one of bare/console_*.c and one timer; sizes and addresses come from the
- * target's description (port_config.h, written by dojo-port).
+ * counters: the machine), one of bare/console_*.c and one timer; a file of the folder takes the
+ * place of that of the same name in bare/ or core/; sizes and addresses come from the target's
+ * description (port_config.h, written by dojo-port).
  */
 #ifndef DOJO_BARE_H
 #define DOJO_BARE_H
@@ -37,8 +38,11 @@ enum dojo_return { DOJO_RETURNED = 0, DOJO_STACK_MOVED = 1, DOJO_TRAPPED = 2 };
  * Survives any register being changed. */
 int dojo_machine_batch(void);
 void dojo_machine_init(void);
-/** After DOJO_TRAPPED: enum dojo_cause. */
+/** After DOJO_TRAPPED: enum dojo_cause, and the hart that it came from. */
 uint8_t dojo_machine_cause(void);
+uint16_t dojo_machine_hart(void);
+/** How many harts the following batches run on. */
+void dojo_machine_use(uint32_t harts);
 /** Ticks of counter 0 from guard.start to guard.end; all ones where they can't be known. */
 uint64_t dojo_machine_elapsed(void);
 /** Writes the instruction set as probed; returns its end. At most DOJO_ISA_BYTES. */
@@ -65,6 +69,8 @@ void dojo_console_put(uint8_t byte);
 /** -1: nothing has come; with `wait` it may stay until something does. */
 int dojo_console_get(int wait);
 void dojo_console_flush(void);
+/** Ends the simulator; only consoles that can have it. */
+void dojo_console_end(void) __attribute__((weak));
 
 void dojo_main(void);
 

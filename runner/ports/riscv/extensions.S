@@ -33,6 +33,9 @@ dojo_extension_names:
         extension "zicond", 0x0e52d2b3  /* czero.eqz t0, t0, t0 */
         extension "zfa", 0xf0180053     /* fli.s ft0, 1.0 */
         extension "zfh", 0x04007053     /* fadd.h ft0, ft0, ft0 */
+#if DOJO_STREAMS
+        extension "xssr", 0x7c0022f3    /* csrr t0, 0x7c0 */
+#endif
 #if DOJO_VECTORS
         extension "", 0xcd00f057        /* vsetivli zero, 1, e32, m1, ta, ma */
         extension "zve32x", 0x02000057  /* vadd.vv v0, v0, v0 */

@@ -38,8 +38,9 @@
 #define VCSR 0x00f
 
         .section .text.dojo_start, "ax"
-        .globl  dojo_start
+        .globl  dojo_start, dojo_port_reset
 dojo_start:
+dojo_port_reset:
         csrw    mie, zero
         csrr    t0, mhartid
 1:      bnez    t0, 1b

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/** \file
+ * How hart 0, which runs the runner, sets the others to work. All harts of the cluster, the one
+ * beside the DMA engine among them, wait at the hardware barrier, which lets go when the last has
+ * come. A command is written here, a first barrier starts it, a second ends it:
+ *   section  the compute harts run their part of a dojo_parallel_for
+ *   copy     the DMA hart hands a transfer to its engine
+ *   wait     the DMA hart comes to the second barrier when the engine is done
+ *   run      the DMA hart calls a function
+ * A hart that faults between the two writes the fault down and goes to the second barrier.
+ */
+#ifndef DOJO_SNITCH_CLUSTER_H
+#define DOJO_SNITCH_CLUSTER_H
+
+#include "port_config.h"
+
+/* Control and status registers, and register blocks, of the cluster. */
+#define CSR_SSR 0x7c0
+#define CSR_BARRIER 0x7c2
+#define INTERRUPT_CLEAR 0x100211a8 /* of the cluster's interrupts, a bit a hart */
+
+#define COMMAND_SECTION 0
+#define COMMAND_COPY 1
+#define COMMAND_WAIT 2
+#define COMMAND_RUN 3
+
+/* Offsets into dojo_cluster. */
+#define CLUSTER_COMMAND 0
+#define CLUSTER_BODY 4
+#define CLUSTER_CONTEXT 8
+#define CLUSTER_COUNT 12
+#define CLUSTER_USED 16
+#define CLUSTER_INSIDE 20
+#define CLUSTER_FAULTED 24
+#define CLUSTER_HARTS 28
+#define CLUSTER_DST 32
+#define CLUSTER_SRC 36
+#define CLUSTER_BYTES 40
+#define CLUSTER_DST_STRIDE 44
+#define CLUSTER_SRC_STRIDE 48
+#define CLUSTER_ROWS 52
+#define CLUSTER_PRESENT 56
+#define CLUSTER_SIZE 64
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
+
+struct dojo_cluster {
+  uint32_t command;
+  uint32_t body, context, count; /* of a section or, the first two, of a run */
+  uint32_t used;                 /* harts of the present CALL */
+  uint32_t inside;               /* hart 0 runs its part of a section */
+  uint32_t faulted;              /* what came first stands in dojo_guard */
+  uint32_t harts;                /* that compute */
+  uint32_t dst, src, bytes, dst_stride, src_stride, rows; /* of a copy */
+  uint32_t present;                                       /* a bit each, at start-up */
+  uint32_t unused;
+};
+extern struct dojo_cluster dojo_cluster;
+_Static_assert(sizeof(struct dojo_cluster) == CLUSTER_SIZE, "the assembly knows it");
+#endif
+
+#endif
