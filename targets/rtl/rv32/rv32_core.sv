@@ -279,11 +279,11 @@ module rv32_core
     if (halted) csr_new = debug.reg_wdata;
   end
 
-  rv32_csr #(
-      .HartId(HartId)
-  ) csr (
+  rv32_csr csr (
       .clk,
       .rst_n,
+      .hart_id(HartId),
+      .access(1'b1),
       .addr(halted ? debug.reg_addr[11:0] : instruction[31:20]),
       .writes(csr_writes),
       .write_now(csr_legal && csr_writes
@@ -307,6 +307,7 @@ module rv32_core
       .irq_software,
       .irq_timer,
       .irq_external,
+      .irq_cluster(1'b0),
       .irq,
       .irq_awake,
       .irq_cause,
@@ -316,7 +317,8 @@ module rv32_core
       .step,
       .ebreak_halts,
       .float_on,
-      .frm
+      .frm,
+      .float_mode()
   );
 
   assign debug.halted = halted;

@@ -4,11 +4,15 @@
 module rv32_csr
   import rv32_pkg::*;
 #(
-    parameter logic [31:0] HartId = 0
+    parameter logic [31:0] Misa = 32'h40001121,  ///< RV32IMAF
+    parameter logic [1:0] FloatAtReset = 2'b00,  ///< mstatus.FS
+    parameter bit Cluster = 1'b0  ///< Of a hart in a Snitch cluster: 0x7c0 to 0x7c2, interrupt 19.
 ) (
     input logic clk,
     input logic rst_n,
+    input logic [31:0] hart_id,
     // Access by an instruction, or by the debugger while the hart is halted.
+    input logic access,
     input logic [11:0] addr,
     input logic writes,  ///< The access wants to write; decides whether it is legal.
     input logic write_now,
@@ -33,6 +37,7 @@ module rv32_csr
     input logic irq_software,
     input logic irq_timer,
     input logic irq_external,
+    input logic irq_cluster,
     output logic irq,        ///< An interrupt is to be taken now.
     output logic irq_awake,  ///< One is pending and enabled, whatever mstatus.MIE says.
     output logic [4:0] irq_cause,
@@ -42,7 +47,8 @@ module rv32_csr
     output logic step,
     output logic ebreak_halts,
     output logic float_on,
-    output logic [2:0] frm
+    output logic [2:0] frm,
+    output logic [1:0] float_mode  ///< 0x7c1
 );
   logic [63:0] mcycle_q, minstret_q;
   logic [31:0] mscratch_q, mtval_q, dscratch0_q, dscratch1_q;
@@ -51,24 +57,31 @@ module rv32_csr
   logic mie_q, mpie_q, cause_is_irq_q;
   logic [4:0] mcause_q;
   logic [1:0] fs_q;
-  logic msie_q, mtie_q, meie_q;
+  logic msie_q, mtie_q, meie_q, mcie_q;
+  logic streams_on_q;
+  logic [1:0] float_mode_q;
   logic step_q, ebreakm_q;
   debug_cause_e debug_cause_q;
   logic [4:0] fflags_q;
   logic [2:0] frm_q;
 
-  wire [31:0] mip = {20'b0, irq_external, 3'b0, irq_timer, 3'b0, irq_software, 3'b0};
-  wire [31:0] mie = {20'b0, meie_q, 3'b0, mtie_q, 3'b0, msie_q, 3'b0};
+  wire [31:0] mip = {
+    12'b0, irq_cluster, 7'b0, irq_external, 3'b0, irq_timer, 3'b0, irq_software, 3'b0
+  };
+  wire [31:0] mie = {12'b0, mcie_q, 7'b0, meie_q, 3'b0, mtie_q, 3'b0, msie_q, 3'b0};
   wire [31:0] mstatus = {
     fs_q == 2'b11, 16'b0, fs_q, 2'b11, 3'b0, mpie_q, 3'b0, mie_q, 3'b0
   };
-  // RV32IMAF
-  localparam logic [31:0] Misa = 32'h40001121;
 
   // Interrupts, by priority.
   assign irq_awake = (mip & mie) != 0;
   assign irq = irq_awake && mie_q && !step_q;
-  assign irq_cause = (irq_external && meie_q) ? 5'd11 : (irq_software && msie_q) ? 5'd3 : 5'd7;
+  always_comb begin
+    if (irq_external && meie_q) irq_cause = 5'd11;
+    else if (irq_software && msie_q) irq_cause = 5'd3;
+    else if (irq_timer && mtie_q) irq_cause = 5'd7;
+    else irq_cause = 5'd19;
+  end
 
   wire [31:0] base = {mtvec_q, 2'b00};
   assign trap_target = (mtvec_vectored_q && trap_is_irq) ? base + {25'b0, trap_cause, 2'b00} : base;
@@ -78,12 +91,13 @@ module rv32_csr
   assign ebreak_halts = ebreakm_q;
   assign float_on = fs_q != 2'b00;
   assign frm = frm_q;
+  assign float_mode = float_mode_q;
 
   logic known;
   always_comb begin
-    known = 1'b1;
+    known = access;
     rdata = '0;
-    case (addr) inside
+    if (access) case (addr) inside
       12'h001: rdata = {27'b0, fflags_q};
       12'h002: rdata = {29'b0, frm_q};
       12'h003: rdata = {24'b0, frm_q, fflags_q};
@@ -98,6 +112,10 @@ module rv32_csr
       12'h343: rdata = mtval_q;
       12'h344: rdata = mip;
       [12'h323 : 12'h33f]: rdata = '0;  // mhpmevent
+      [12'h7c0 : 12'h7c2]: begin
+        known = Cluster;
+        rdata = addr[1] ? '0 : addr[0] ? {30'b0, float_mode_q} : {31'b0, streams_on_q};
+      end
       12'h7b0:
       rdata = {
         4'd4, 12'b0, ebreakm_q, 4'b0, 1'b1, 1'b0, debug_cause_q, 3'b0, step_q, 2'b11
@@ -111,7 +129,7 @@ module rv32_csr
       12'hb82, 12'hc82: rdata = minstret_q[63:32];
       [12'hb03 : 12'hb1f], [12'hb83 : 12'hb9f]: rdata = '0;  // mhpmcounter
       [12'hf11 : 12'hf13]: rdata = '0;
-      12'hf14: rdata = HartId;
+      12'hf14: rdata = hart_id;
       12'hf15: rdata = '0;  // mconfigptr
       default: known = 1'b0;
     endcase
@@ -137,8 +155,10 @@ module rv32_csr
       cause_is_irq_q <= 1'b0;
       mie_q <= 1'b0;
       mpie_q <= 1'b0;
-      fs_q <= 2'b00;
-      {msie_q, mtie_q, meie_q} <= '0;
+      fs_q <= FloatAtReset;
+      {msie_q, mtie_q, meie_q, mcie_q} <= '0;
+      streams_on_q <= 1'b0;
+      float_mode_q <= '0;
       step_q <= 1'b0;
       ebreakm_q <= 1'b0;
       debug_cause_q <= DebugNever;
@@ -180,12 +200,15 @@ module rv32_csr
             mpie_q <= wdata[7];
             fs_q <= wdata[14:13];
           end
-          12'h304: {meie_q, mtie_q, msie_q} <= {wdata[11], wdata[7], wdata[3]};
+          12'h304:
+          {mcie_q, meie_q, mtie_q, msie_q} <= {wdata[19] && Cluster, wdata[11], wdata[7], wdata[3]};
           12'h305: {mtvec_q, mtvec_vectored_q} <= {wdata[31:2], wdata[0]};
           12'h340: mscratch_q <= wdata;
           12'h341: mepc_q <= wdata[31:2];
           12'h342: {cause_is_irq_q, mcause_q} <= {wdata[31], wdata[4:0]};
           12'h343: mtval_q <= wdata;
+          12'h7c0: streams_on_q <= wdata[0];
+          12'h7c1: float_mode_q <= wdata[1:0];
           12'h7b0: {ebreakm_q, step_q} <= {wdata[15], wdata[2]};
           12'h7b1: dpc_q <= wdata[31:2];
           12'h7b2: dscratch0_q <= wdata;

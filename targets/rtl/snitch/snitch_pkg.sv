@@ -112,4 +112,21 @@ package snitch_pkg;
     logic tcdm_conflict;   ///< A request to the TCDM of this core's was not granted.
     logic barrier;         ///< The hart waits at the barrier.
   } core_events_t;
+
+  // ---- inside the FP subsystem ----
+
+  /// The FPU's units, in the order in which they are asked for results.
+  typedef enum logic [1:0] {
+    FpuMulAdd,
+    FpuOther,
+    FpuConvert,
+    FpuDot
+  } fpu_unit_e;
+
+  /// Where a result goes.
+  typedef struct packed {
+    logic       integer_rd;
+    logic       stream;
+    logic [4:0] rd;
+  } fpu_tag_t;
 endpackage
