@@ -23,6 +23,14 @@ enum Flag : unsigned {
   kInvalid = 16
 };
 
+/// significand * 2^(exponent - scale).
+struct Number {
+  bool sign = false;
+  int exponent = 0;
+  Wide significand = 0;
+  int scale = 0;
+};
+
 /// A binary format of 1 + ExponentBits + FractionBits bits, at most 64; values are bit patterns.
 /// Functions or the flags that they raise into `flags`.
 template <int ExponentBits, int FractionBits>
@@ -171,21 +179,59 @@ class Ieee {
     return sign ? 1U << 1 : 1U << 6;
   }
 
- private:
-  /// significand * 2^(exponent - scale).
-  struct Number {
-    bool sign = false;
-    int exponent = 0;
-    Wide significand = 0;
-    int scale = 0;
-  };
-
-  static constexpr int kLowest = 1 - kBias - FractionBits;  ///< Exponent of the last place of 0.
+  /// The value of a in the format From, in this one.
+  template <typename From>
+  static Bits convert(Bits a, Rounding mode, unsigned& flags) {
+    if (From::isSignalling(a)) flags |= kInvalid;
+    if (From::isNan(a)) return kNan;
+    if (From::isInfinite(a)) return withSign(From::negative(a), kInfinity);
+    return round(From::unpack(a), mode, flags);
+  }
 
   static bool negative(Bits a) { return (a & kSign) != 0; }
   static bool isInfinite(Bits a) { return (a & ~kSign) == kInfinity; }
   static bool isZero(Bits a) { return (a & ~kSign) == 0; }
   static Bits withSign(bool sign, Bits size) { return sign ? size | kSign : size; }
+
+  /// A finite value as a number, and a number as the value nearest to it.
+  static Number unpack(Bits a) {
+    const Bits fraction = a & ((Bits(1) << FractionBits) - 1);
+    const int field = static_cast<int>((a & kInfinity) >> FractionBits);
+    if (field == 0) return {negative(a), kLowest, fraction};
+    return {negative(a), kLowest + field - 1, fraction | Bits(1) << FractionBits};
+  }
+  static Bits round(const Number& a, Rounding mode, unsigned& flags) {
+    if (a.significand == 0) return withSign(a.sign, 0);
+    const int exponent = a.exponent - a.scale;
+    const int top = exponent + topBit(a.significand);  // Of the value: 2^top <= |a|
+    const int last = top - FractionBits;               // Exponent of the last place that is kept
+    const int by = (last < kLowest ? kLowest : last) - exponent;
+    const auto [kept, inexact] = by <= 0 ? std::pair(a.significand << -by, false)
+                                         : shiftRound(a.significand, by, a.sign, mode);
+    if (inexact) flags |= kInexact;
+    if (last < kLowest) {
+      // Tiny after rounding: also where the exponent had no bound.
+      const int free = last - exponent;
+      const Wide unbounded =
+          free <= 0 ? Wide(0) : shiftRound(a.significand, free, a.sign, mode).first;
+      const bool tiny = last + 1 < kLowest || unbounded >> (FractionBits + 1) == 0;
+      if (inexact && tiny) flags |= kUnderflow;
+      return withSign(a.sign, static_cast<Bits>(kept));  // 2^FractionBits is the least normal.
+    }
+    // A carry out of the significand goes into the exponent by itself.
+    const Bits size = (static_cast<Bits>(last - kLowest) << FractionBits) + static_cast<Bits>(kept);
+    if (last - kLowest >= (1 << ExponentBits) - 2 || size >= kInfinity) {
+      flags |= kOverflow | kInexact;
+      const bool toInfinity = mode == Rounding::NearestEven || mode == Rounding::NearestAway ||
+                              mode == (a.sign ? Rounding::Down : Rounding::Up);
+      return withSign(a.sign, toInfinity ? kInfinity : kLargest);
+    }
+    return withSign(a.sign, size);
+  }
+
+ private:
+  static constexpr int kLowest = 1 - kBias - FractionBits;  ///< Exponent of the last place of 0.
+
   static Bits invalid(unsigned& flags) {
     flags |= kInvalid;
     return kNan;
@@ -201,12 +247,6 @@ class Ieee {
                      : 63 - std::countl_zero(static_cast<std::uint64_t>(a));
   }
 
-  static Number unpack(Bits a) {
-    const Bits fraction = a & ((Bits(1) << FractionBits) - 1);
-    const int field = static_cast<int>((a & kInfinity) >> FractionBits);
-    if (field == 0) return {negative(a), kLowest, fraction};
-    return {negative(a), kLowest + field - 1, fraction | Bits(1) << FractionBits};
-  }
   static Number normalized(Number a) {
     const int up = FractionBits - topBit(a.significand);
     return {a.sign, a.exponent - up, a.significand << up};
@@ -243,35 +283,6 @@ class Ieee {
     return {kept + Wide(up), half || more};
   }
 
-  static Bits round(const Number& a, Rounding mode, unsigned& flags) {
-    if (a.significand == 0) return withSign(a.sign, 0);
-    const int exponent = a.exponent - a.scale;
-    const int top = exponent + topBit(a.significand);  // Of the value: 2^top <= |a|
-    const int last = top - FractionBits;               // Exponent of the last place that is kept
-    const int by = (last < kLowest ? kLowest : last) - exponent;
-    const auto [kept, inexact] = by <= 0 ? std::pair(a.significand << -by, false)
-                                         : shiftRound(a.significand, by, a.sign, mode);
-    if (inexact) flags |= kInexact;
-    if (last < kLowest) {
-      // Tiny after rounding: also where the exponent had no bound.
-      const int free = last - exponent;
-      const Wide unbounded =
-          free <= 0 ? Wide(0) : shiftRound(a.significand, free, a.sign, mode).first;
-      const bool tiny = last + 1 < kLowest || unbounded >> (FractionBits + 1) == 0;
-      if (inexact && tiny) flags |= kUnderflow;
-      return withSign(a.sign, static_cast<Bits>(kept));  // 2^FractionBits is the least normal.
-    }
-    // A carry out of the significand goes into the exponent by itself.
-    const Bits size = (static_cast<Bits>(last - kLowest) << FractionBits) + static_cast<Bits>(kept);
-    if (last - kLowest >= (1 << ExponentBits) - 2 || size >= kInfinity) {
-      flags |= kOverflow | kInexact;
-      const bool toInfinity = mode == Rounding::NearestEven || mode == Rounding::NearestAway ||
-                              mode == (a.sign ? Rounding::Down : Rounding::Up);
-      return withSign(a.sign, toInfinity ? kInfinity : kLargest);
-    }
-    return withSign(a.sign, size);
-  }
-
   static Bits sum(Number a, Number b, Rounding mode, unsigned& flags) {
     if (a.significand == 0 && b.significand == 0) {
       return withSign(a.sign == b.sign ? a.sign : mode == Rounding::Down, 0);
@@ -306,5 +317,9 @@ class Ieee {
 
 using Float32 = Ieee<8, 23>;
 using Float64 = Ieee<11, 52>;
+using Float16 = Ieee<5, 10>;
+using BFloat16 = Ieee<8, 7>;
+using Float8E5M2 = Ieee<5, 2>;
+using Float8E4M3 = Ieee<4, 3>;  ///< With infinities and NaNs as in the other formats.
 
 }  // namespace dojo::rtl
