@@ -148,13 +148,17 @@ Bits expandingProduct(const Context& context, const FpOperands& x, bool accumula
 
 Bits scalar(const Context& context, const FpOperands& x) {
   const std::uint32_t instruction = context.instruction;
-  const Format format = context.destination(instruction >> 25 & 3);
+  const unsigned field = instruction >> 25 & 3;
+  const unsigned function = instruction >> 27;
+  // What gives an integer takes the format of sources.
+  const bool toIntegers = function == 0b10100 || function == 0b11000 || function == 0b11100;
+  const Format format = toIntegers ? context.source(field) : context.destination(field);
   const unsigned funct3 = context.funct3();
   const auto binary = [&](Operation operation, Bits flip) {
     return lane(format, operation, funct3, unbox(format, x.a), unbox(format, x.b) ^ flip, 0,
                 context);
   };
-  switch (instruction >> 27) {
+  switch (function) {
     case 0b00000:
       return box(format, binary(Operation::Add, 0));
     case 0b00001:
@@ -299,44 +303,26 @@ Bits pack(const Context& context, const FpOperands& x) {
   return put(result, bits, first + 1, convert(to, from, unbox(from, x.b), context));
 }
 
-/// Moves and conversions of packed lanes (funct7 1001100).
+/// Moves from and to integer registers, and conversions of packed lanes (funct7 1001100).
 Bits convertLanes(const Context& context, const FpOperands& x) {
   const unsigned field = formatField(context.funct3());
   const bool second = (context.funct3() & 4) != 0;
   const Format format = context.destination(field);
   const int bits = width(format);
   const unsigned kind = context.rs2();
-  Bits result = 0;
-  switch (kind) {
-    case 0:
-      return second ? box(format, x.a & mask(bits)) : extend(x.a & mask(32), 32);
-    case 2:
-      for (int i = 0; i < 64 / bits; ++i) {
-        result = put(result, bits, i, toInteger(format, get(x.a, bits, i), bits, !second, context));
-      }
-      return result;
-    case 3:
-      for (int i = 0; i < 64 / bits; ++i) {
-        const Bits value = get(x.a, bits, i);
-        result = put(result, bits, i,
-                     fromInteger(format, second ? value : extend(value, bits), !second, context));
-      }
-      return result;
-    default: {
-      // From s, h (or the other h), b, as many lanes as both have.
-      const Format from = context.source(kind == 4 ? 0 : kind == 7 ? 3 : 2);
-      const int fromBits = width(from);
-      const int count = 64 / (bits > fromBits ? bits : fromBits);
-      const int fromFirst = second && fromBits < bits ? count : 0;
-      const int first = second && bits < fromBits ? count : 0;
-      result = bits < fromBits ? x.c : 0;
-      for (int i = 0; i < count; ++i) {
-        result = put(result, bits, first + i,
-                     convert(format, from, get(x.a, fromBits, fromFirst + i), context));
-      }
-      return result;
-    }
+  if (kind == 0) return second ? box(format, x.a) : x.a;
+  // From s, h (or the other h), b, as many lanes as both have.
+  const Format from = context.source(kind == 4 ? 0 : kind == 7 ? 3 : 2);
+  const int fromBits = width(from);
+  const int count = 64 / (bits > fromBits ? bits : fromBits);
+  const int fromFirst = second && fromBits < bits ? count : 0;
+  const int first = second && bits < fromBits ? count : 0;
+  Bits result = ~Bits(0);
+  for (int i = 0; i < count; ++i) {
+    result = put(result, bits, first + i,
+                 convert(format, from, get(x.a, fromBits, fromFirst + i), context));
   }
+  return result;
 }
 
 Bits compareLanes(Format format, unsigned which, Bits a, Bits b, const Context& context) {
@@ -372,9 +358,11 @@ Bits compareLanes(Format format, unsigned which, Bits a, Bits b, const Context& 
 }
 
 Bits packed(const Context& context, const FpOperands& x) {
-  const Format format = context.destination(formatField(context.funct3()));
-  const int bits = width(format);
+  const unsigned field = formatField(context.funct3());
   const unsigned funct7 = context.funct7();
+  const bool compares = funct7 >> 3 == 0b1010 && (funct7 & 7) < 6;
+  const Format format = compares ? context.source(field) : context.destination(field);
+  const int bits = width(format);
   const Bits right = (context.funct3() & 4) != 0 ? repeat(x.b, bits) : x.b;
   const auto lanes = [&](Operation operation, unsigned variant, Bits flipA, Bits flipB) {
     Bits result = 0;

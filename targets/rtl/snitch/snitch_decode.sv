@@ -86,9 +86,9 @@ module snitch_decode
             end
             5'h0b, 5'h1d: handed.legal = !funct3[0];  // vfdotpex, vfndotpex
             5'h0c: begin
-              handed.legal = rs2 <= 5'd7 && funct3[1:0] != 2'd1 && (rs2 != 5'd1 || !funct3[2]);
+              handed.legal = funct3[1:0] != 2'd1 && (rs2 == 0 || rs2[4:2] == 3'd1);
               handed.uses_rs1 = rs2 == 5'd0 && funct3[2];  // vfmv.v.x
-              handed.writes_rd = (rs2 == 5'd0 && !funct3[2]) || rs2 == 5'd1;  // vfmv.x, vfclass
+              handed.writes_rd = rs2 == 5'd0 && !funct3[2];  // vfmv.x
             end
             5'h10, 5'h11, 5'h12, 5'h13, 5'h14, 5'h15: begin  // comparisons
               handed.legal = funct3[1:0] != 2'd1;

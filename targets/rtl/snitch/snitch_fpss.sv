@@ -154,15 +154,11 @@ module snitch_fpss
               unit = FpuConvert;
               uses = {instr[13], 2'b11};
             end
-            7'h4c: begin
-              unit = instr[24:21] == 0 ? FpuOther : FpuConvert;
-              uses = 3'b001;
-              if (instr[24:20] == 5'd3 || (instr[24:20] == 0 && instr[14])) begin
-                uses = 3'b000;
-                a_integer = 1'b1;
-              end
-              if ((instr[24:20] == 0 && !instr[14]) || instr[24:20] == 5'd2) rd_fp = 1'b0;
-              if (instr[24:22] == 3'd1) uses = {instr[13], 2'b01};
+            7'h4c: begin  // vfmv, vfcvt
+              unit = instr[24:20] == 0 ? FpuOther : FpuConvert;
+              a_integer = instr[24:20] == 0 && instr[14];
+              uses = a_integer ? 3'b000 : 3'b001;
+              rd_fp = instr[24:20] != 0 || instr[14];
             end
             default: begin
               unit = FpuOther;

@@ -64,7 +64,7 @@ module snitch_sequencer
         7'h53: passes_by = instr[31:27] inside {5'h14, 5'h18, 5'h1a, 5'h1c, 5'h1e};
         7'h33:
         passes_by = instr[31:28] == 4'b1010 && instr[27:25] <= 3'd5
-                    || instr[31:25] == 7'h4c && instr[24:20] < 5'd4;
+                    || instr[31:25] == 7'h4c && instr[24:20] == 0;
         default: passes_by = 1'b0;
       endcase
     end
