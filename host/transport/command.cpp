@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "transport/command.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -32,7 +33,12 @@ class Command : public Transport {
     auto words = splitWords(options_.command);
     if (!words) return Error{"link.start", words.error().message};
     std::vector<std::string> expanded;
-    for (const std::string& word : *words) {
+    for (std::string word : *words) {
+      if (const auto at = word.find("{memory}");
+          at != std::string::npos && !options_.windows.empty()) {
+        if (Status made = makeMemory(); !made) return made;
+        word.replace(at, 8, fmt::format("/dev/fd/{}", file_.get()));
+      }
       if (word == "{memory}") {
         if (Status made = makeMemory(); !made) return made;
         for (const std::string& part :
@@ -95,7 +101,7 @@ class Command : public Transport {
 
   SharedMemory shared() override {
     if (memory_ == nullptr) return {};
-    return {std::span(static_cast<std::byte*>(memory_), memoryBytes())};
+    return {std::span(static_cast<std::byte*>(memory_), memoryBytes()), options_.windows};
   }
 
   std::string describe() const override {
@@ -103,12 +109,17 @@ class Command : public Transport {
     if (const auto at = text.find("{runner}"); at != std::string::npos) {
       text.replace(at, 8, options_.runnerPath);
     }
+    if (const auto at = text.find(" --memory {memory}"); at != std::string::npos)
+      text.erase(at, 18);
     if (const auto at = text.find(" {memory}"); at != std::string::npos) text.erase(at, 9);
     return text;
   }
 
  private:
-  std::size_t memoryBytes() const { return options_.codeBytes + options_.dataBytes; }
+  std::size_t memoryBytes() const {
+    if (options_.windows.empty()) return options_.codeBytes + options_.dataBytes;
+    return options_.windows.back().offset + options_.windows.back().size;
+  }
 
   /// Once: the same file serves every respawn, so that what was loaded stays.
   Status makeMemory() {
@@ -154,6 +165,36 @@ class Command : public Transport {
 };
 
 }  // namespace
+
+std::vector<Window> modelMemory(const target::Target& target) {
+  struct Stretch {
+    std::uint64_t address = 0, size = 0;
+    bool code = false;
+  };
+  std::vector<target::Memory> memories = target.memories;
+  std::erase_if(memories, [](const target::Memory& memory) { return memory.roles.empty(); });
+  std::sort(memories.begin(), memories.end(),
+            [](const target::Memory& a, const target::Memory& b) { return a.origin < b.origin; });
+  std::vector<Stretch> stretches;
+  for (const target::Memory& memory : memories) {
+    if (stretches.empty() || stretches.back().address + stretches.back().size != memory.origin) {
+      stretches.push_back({memory.origin});
+    }
+    Stretch& last = stretches.back();
+    last.size += memory.length;
+    last.code = last.code ||
+                std::find(memory.roles.begin(), memory.roles.end(), "code") != memory.roles.end();
+  }
+  std::stable_partition(stretches.begin(), stretches.end(),
+                        [](const Stretch& stretch) { return stretch.code; });
+  std::vector<Window> out;
+  std::uint64_t offset = 0;
+  for (const Stretch& stretch : stretches) {
+    out.push_back({stretch.address, stretch.size, offset});
+    offset += stretch.size;
+  }
+  return out;
+}
 
 std::unique_ptr<Transport> makeCommand(CommandOptions options) {
   return std::make_unique<Command>(std::move(options));

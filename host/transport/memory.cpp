@@ -35,13 +35,21 @@ Request request(std::uint8_t kind, std::uint64_t address, std::uint64_t size, in
 std::span<std::byte> Device::view(std::uint64_t at, std::uint64_t size) {
   const SharedMemory shared = link_->transport->shared();
   if (shared.bytes.empty()) return {};
-  for (const Region& region : hello_.regions) {
-    if ((region.flags & DOJO_REGION_SHARED) == 0) continue;
-    if (at < region.base || at - region.base > region.size ||
-        size > region.size - (at - region.base)) {
+  std::vector<Window> windows;
+  if (shared.windows.empty()) {
+    for (const Region& region : hello_.regions) {
+      if ((region.flags & DOJO_REGION_SHARED) == 0) continue;
+      windows.push_back({region.base, region.size, region.offset});
+    }
+  } else if (allowed(at, size, DOJO_REGION_READ)) {
+    windows = shared.windows;
+  }
+  for (const Window& window : windows) {
+    if (at < window.address || at - window.address > window.size ||
+        size > window.size - (at - window.address)) {
       continue;
     }
-    const std::uint64_t offset = region.offset + (at - region.base);
+    const std::uint64_t offset = window.offset + (at - window.address);
     if (offset > shared.bytes.size() || size > shared.bytes.size() - offset) return {};
     return shared.bytes.subspan(offset, size);
   }
@@ -162,18 +170,25 @@ Result<std::uint32_t> Device::crc(std::uint64_t at, std::uint64_t size) {
 
 Result<std::vector<std::uint32_t>> Device::crcs(std::span<const Range> ranges) {
   std::vector<Request> requests;
-  for (const Range& range : ranges) {
+  std::vector<std::size_t> asked;
+  std::vector<std::uint32_t> out(ranges.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const Range& range = ranges[i];
     if (range.size > std::numeric_limits<std::uint32_t>::max()) {
       return Error{"load.memory", "CRC of more than 4 GiB at once"};
     }
+    if (const std::span<std::byte> direct = view(range.address, range.size); !direct.empty()) {
+      out[i] = crc32(0, direct);
+      continue;
+    }
+    asked.push_back(i);
     requests.push_back(request(DOJO_CRC, range.address, range.size, 4, "CRC"));
   }
-  std::vector<std::uint32_t> out;
   if (requests.empty()) return out;
   auto answers = ask(requests, DOJO_CRC_IS);
   if (!answers) return answers.error();
-  for (const Frame& answer : *answers) {
-    out.push_back(static_cast<std::uint32_t>(getAt(answer.body, 0, 4)));
+  for (std::size_t k = 0; k < asked.size(); ++k) {
+    out[asked[k]] = static_cast<std::uint32_t>(getAt((*answers)[k].body, 0, 4));
   }
   return out;
 }

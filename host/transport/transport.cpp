@@ -15,7 +15,7 @@
 namespace dojo::transport {
 namespace {
 
-constexpr const char* kKnown = "batch, command, gdb, openocd, serial, socket";
+constexpr const char* kKnown = "batch, command, gdb, openocd, serial, socket, verilator";
 
 /// The memory that holds the mailbox or, in a batch image, the list. Error "link.mailbox".
 Result<target::Memory> mailboxOf(const target::Target& target) {
@@ -62,9 +62,11 @@ Result<std::unique_ptr<Transport>> make(const target::Target& target,
               .reset = runner.reset,
               .powerCycle = runner.powerCycle,
               .seconds = runner.helloSeconds};
-  if (runner.transport == "command") {
+  const bool model = runner.transport == "verilator";
+  if (runner.transport == "command" || model) {
     return makeCommand({.command = runner.command,
                         .runnerPath = setup.runnerPath,
+                        .windows = model ? modelMemory(target) : std::vector<Window>(),
                         .reset = runner.reset,
                         .powerCycle = runner.powerCycle});
   }

@@ -16,9 +16,17 @@
 
 namespace dojo::transport {
 
+/// A stretch of the device's memory and where it lies in the shared file.
+struct Window {
+  std::uint64_t address = 0, size = 0;
+  std::uint64_t offset = 0;
+};
+
 /// Memory that host and device share, by offset into the shared file.
 struct SharedMemory {
   std::span<std::byte> bytes;
+  /// All that is shared; empty: what the runner says of its regions (DOJO_REGION_SHARED).
+  std::vector<Window> windows;
 };
 
 /// A step that may bring a dead device back.
