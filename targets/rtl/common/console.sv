@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// The characters of the model: what software uses of a 16550. A byte written at 0 goes out, a
 /// byte read at 0 is the next that came in; the line status at 5 has bit 0 set when there is one
-/// and says that the transmitter is empty. Everything else reads as zero and ignores writes.
+/// and says that the transmitter is empty. A word read at 8 is the next character or, with bit 31 set,
+/// none: one access instead of two. Everything else reads as zero and ignores writes.
 module console (
     input logic clk,
     input logic rst_n,
@@ -17,6 +18,7 @@ module console (
 
   wire first_word = bus.addr[11:2] == 10'd0;
   wire second_word = bus.addr[11:2] == 10'd1;
+  wire third_word = bus.addr[11:2] == 10'd2;
   wire third_word = bus.addr[11:2] == 10'd2;
 
   always_ff @(posedge clk or negedge rst_n) begin
@@ -36,6 +38,10 @@ module console (
         end
         if (third_word && !bus.write) begin
           bus.rdata <= 32'(console_peek());
+          if (console_peek() >= 0) console_take();
+        end
+        if (third_word && !bus.write) begin
+          bus.rdata <= console_peek();
           if (console_peek() >= 0) console_take();
         end
         if (second_word && !bus.write) begin

@@ -8,6 +8,13 @@
 
 namespace dojo::rtl {
 
+namespace {
+
+constexpr int kPatience = 32;  ///< Looks in vain, one after another.
+constexpr int kPause = 50;     ///< Milliseconds.
+
+}  // namespace
+
 Console& Console::instance() {
   static Console console;
   return console;
@@ -42,17 +49,27 @@ std::uint64_t Console::vainLooks() {
 }
 
 void Console::put(char character) {
+  row_ = 0;
   out_ += character;
   if (out_.size() >= 4096) flush();
 }
 
 int Console::peek() {
-  if (at_ < in_.size()) return static_cast<unsigned char>(in_[at_]);
-  ++vain_;
-  return -1;
+  if (at_ == in_.size()) {
+    ++vain_;
+    // Who looks again and again does nothing else: the machine stands still until something comes.
+    if (++row_ >= kPatience && open_ && waits_) {
+      row_ = 0;
+      exchange(kPause);
+    }
+  }
+  return at_ < in_.size() ? static_cast<unsigned char>(in_[at_]) : -1;
 }
 
-void Console::take() { ++at_; }
+void Console::take() {
+  ++at_;
+  row_ = 0;
+}
 
 }  // namespace dojo::rtl
 

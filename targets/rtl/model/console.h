@@ -14,7 +14,11 @@ class Console {
   static Console& instance();
 
   /// Lets standard input in; without it there is never a character.
-  void openInput() { open_ = true; }
+  /// waits: software that does nothing but look for one stops the machine until something comes.
+  void openInput(bool waits = true) {
+    open_ = true;
+    waits_ = waits;
+  }
   /// Writes what has gathered and takes what has come, waiting at most `milliseconds` for it.
   void exchange(int milliseconds);
   /// Input has ended and all of it was read.
@@ -32,7 +36,9 @@ class Console {
   std::string out_, in_;
   std::size_t at_ = 0;
   std::uint64_t vain_ = 0;
+  int row_ = 0;  ///< Of looks in vain.
   bool open_ = false;
+  bool waits_ = false;
   bool ended_ = false;
 };
 
