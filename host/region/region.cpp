@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "region/region.h"
 
+#include "region/tree.h"
+
 namespace dojo::region {
 
 bool isRegion(const ir::Scope& scope, const target::Target& target) {
@@ -17,6 +19,23 @@ std::vector<ir::Path> regions(const ir::Program& program, const target::Target& 
     return false;
   });
   return found;
+}
+
+Result<Code> compile(const ir::Program& program, const ir::Path& path,
+                     const target::Target& target) {
+  Result<Tree> tree = build(program, path, target);
+  if (!tree) return tree.error();
+  if (Status done = assignStreams(*tree, program, target); !done) return done.error();
+  if (Status done = resolve(*tree); !done) return done.error();
+  if (Status done = fitLoops(*tree, target); !done) return done.error();
+  const Result<Registers> registers = allocate(*tree, target);
+  if (!registers) return registers.error();
+  return write(*tree, *registers, target);
+}
+
+Status admits(const ir::Program& program, const ir::Path& path, const target::Target& target) {
+  const Result<Code> code = compile(program, path, target);
+  return code ? Status() : Status(code.error());
 }
 
 }  // namespace dojo::region
