@@ -155,11 +155,13 @@ Result<CallDone> Device::call(const Call& call, const OnSample& onSample) {
       getAt(body, done ? int{DOJO_DONE_CANARY} : int{DOJO_FAULT_CANARY}, 1);
   const std::uint64_t image =
       getAt(body, done ? int{DOJO_DONE_IMAGE_CRC} : int{DOJO_FAULT_IMAGE_CRC}, 4);
-  if (canary != 0 || image != hello_.imageCrc) {
-    return rescued(
-        Error{"run.crash", canary != 0 ? "the kernel wrote beyond its stack: a canary is gone"
-                                       : "the kernel changed the runner's code or constants"},
-        true);
+  // Of runners before there were bits in it.
+  const bool restart = canary == DOJO_CANARY_RESTART;
+  const bool broken = canary != 0 && !restart;
+  if (broken || image != hello_.imageCrc) {
+    return rescued(Error{"run.crash", broken ? "the kernel wrote beyond its stack: a canary is gone"
+                                             : "the kernel changed the runner's code or constants"},
+                   true);
   }
   if (done) {
     return CallDone{
@@ -175,17 +177,18 @@ Result<CallDone> Device::call(const Call& call, const OnSample& onSample) {
   if (cause == DOJO_CAUSE_TIMEOUT || cause == DOJO_CAUSE_LOST) {
     Error late{"run.timeout", fmt::format("the kernel didn't return within {:.3g} s (pc {}, {})",
                                           call.limitSeconds, pc, where)};
-    return cause == DOJO_CAUSE_LOST ? rescued(std::move(late), true) : late;
+    return restart || cause == DOJO_CAUSE_LOST ? rescued(std::move(late), true) : late;
   }
   if (cause == DOJO_CAUSE_COUNTER) {
     return Error{
         "measure.overflow",
         fmt::format("the counter went round more than once: the count isn't known ({})", where)};
   }
-  return Error{"run.fault",
-               fmt::format("the kernel ended in {} (pc {}, address {}, {}, number {})",
-                           causeText(cause), pc, address(getAt(body, DOJO_FAULT_ADDRESS, 8)), where,
-                           getAt(body, DOJO_FAULT_NATIVE, 4))};
+  Error fault{"run.fault",
+              fmt::format("the kernel ended in {} (pc {}, address {}, {}, number {})",
+                          causeText(cause), pc, address(getAt(body, DOJO_FAULT_ADDRESS, 8)), where,
+                          getAt(body, DOJO_FAULT_NATIVE, 4))};
+  return restart ? rescued(std::move(fault), true) : fault;
 }
 
 }  // namespace dojo::transport

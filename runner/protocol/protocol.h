@@ -157,6 +157,12 @@ enum {
   DOJO_DONE_IMAGE_CRC = 18, /* u32 */
   DOJO_DONE_BYTES = 22,
 };
+/* Of the canary byte, in FAULT and DONE. */
+enum {
+  DOJO_CANARY_BROKEN = 1,
+  DOJO_CANARY_RESTART =
+      2, /* units are in a state that only a reset ends (streams under way, ...) */
+};
 enum dojo_reason { DOJO_REASON_COMPLETE = 0, DOJO_REASON_BUDGET = 1, DOJO_REASON_ABORTED = 2 };
 /* FAULT */
 enum {

@@ -99,7 +99,7 @@ uint8_t dojo_port_counters(void) { return DOJO_COUNTER_MASK; }
 #define STACK_END ((uintptr_t*)(DOJO_STACK_BASE + DOJO_STACK_SIZE))
 
 uint8_t dojo_port_canary(void) {
-  uint8_t broken = 0;
+  uint8_t broken = dojo_machine_stuck();
   for (uintptr_t hart = 0; hart < DOJO_HARTS; ++hart) {
     uintptr_t *low = (uintptr_t*)(DOJO_STACK_BASE + hart * DOJO_STACK_SIZE),
               *high = (uintptr_t*)(DOJO_STACK_BASE + (hart + 1) * DOJO_STACK_SIZE);

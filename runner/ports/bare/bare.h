@@ -41,6 +41,8 @@ void dojo_machine_init(void);
 /** After DOJO_TRAPPED: enum dojo_cause, and the hart that it came from. */
 uint8_t dojo_machine_cause(void);
 uint16_t dojo_machine_hart(void);
+/** DOJO_CANARY_RESTART where a fault left the machine in a state that only a reset ends; else 0. */
+uint8_t dojo_machine_stuck(void);
 /** How many harts the following batches run on. */
 void dojo_machine_use(uint32_t harts);
 /** Ticks of counter 0 from guard.start to guard.end; all ones where they can't be known. */

@@ -40,6 +40,7 @@
 #define CLUSTER_SRC_STRIDE 48
 #define CLUSTER_ROWS 52
 #define CLUSTER_PRESENT 56
+#define CLUSTER_STUCK 60
 #define CLUSTER_SIZE 64
 
 #ifndef __ASSEMBLER__
@@ -54,7 +55,7 @@ struct dojo_cluster {
   uint32_t harts;                /* that compute */
   uint32_t dst, src, bytes, dst_stride, src_stride, rows; /* of a copy */
   uint32_t present;                                       /* a bit each, at start-up */
-  uint32_t unused;
+  uint32_t stuck; /* a hart faulted with streams on: nothing brings them to their end */
 };
 extern struct dojo_cluster dojo_cluster;
 _Static_assert(sizeof(struct dojo_cluster) == CLUSTER_SIZE, "the assembly knows it");

@@ -16,12 +16,14 @@ AT(harts, CLUSTER_HARTS);
 AT(dst, CLUSTER_DST);
 AT(rows, CLUSTER_ROWS);
 AT(present, CLUSTER_PRESENT);
+AT(stuck, CLUSTER_STUCK);
 
 struct dojo_cluster dojo_cluster __attribute__((aligned(64)));
 
 uint32_t dojo_port_harts(void) { return dojo_cluster.harts; }
 void dojo_machine_use(uint32_t harts) { dojo_cluster.used = harts; }
 uint16_t dojo_machine_hart(void) { return (uint16_t)dojo_guard.unused; }
+uint8_t dojo_machine_stuck(void) { return dojo_cluster.stuck ? DOJO_CANARY_RESTART : 0; }
 
 void dojo_machine_stop(void) {
   if (dojo_console_end != 0) dojo_console_end();

@@ -310,17 +310,16 @@ dojo_parallel_for:
         ret
 
         .p2align 5
-trap:   csrci   CSR_SSR, 1
-        csrr    s1, mhartid
+trap:   csrr    s1, mhartid
         la      s0, dojo_guard
         bnez    s1, 1f
         lw      t0, ACTIVE(s0)
         bnez    t0, 1f
         j       dojo_port_reset /* the runner itself failed */
 1:      la      s2, dojo_cluster
-        li      t0, 1
-        addi    t1, s2, CLUSTER_FAULTED
-        amoswap.w t0, t0, (t1)
+        li      t1, 1
+        addi    t2, s2, CLUSTER_FAULTED
+        amoswap.w t0, t1, (t2)
         bnez    t0, 2f
         csrr    t0, mcause
         sw      t0, CAUSE(s0)
@@ -329,20 +328,28 @@ trap:   csrci   CSR_SSR, 1
         csrr    t0, mtval
         sw      t0, ADDRESS(s0)
         sw      s1, HART(s0)
-2:      synchronise
+2:      csrr    t0, CSR_SSR
+        andi    t0, t0, 1
+        beqz    t0, 3f
+        /* The FP side may wait for elements for ever: don't touch it. */
+        sw      t1, CLUSTER_STUCK(s2)
+        j       4f
+3:      synchronise
         csrw    FCSR, zero
-        bnez    s1, 3f
-        lw      t0, CLUSTER_INSIDE(s2)
+4:      fence
+        beqz    s1, 5f
+        csrr    t0, CSR_BARRIER
+        lw      t0, CLUSTER_HARTS(s2)
+        blt     s1, t0, 6f
+        j       dma
+6:      j       worker
+5:      lw      t0, CLUSTER_INSIDE(s2)
         beqz    t0, faulted
         sw      zero, CLUSTER_INSIDE(s2)
         barrier
 faulted:
         li      a0, 2
         j       leave
-3:      barrier
-        lw      t0, CLUSTER_HARTS(s2)
-        blt     s1, t0, worker
-        j       dma
 
         .globl  dojo_machine_batch
 dojo_machine_batch:
@@ -383,9 +390,9 @@ dojo_machine_batch:
         bnez    t1, 1b
         addi    a1, s0, END
         jal     t4, read
+        csrci   CSR_SSR, 1
         li      a0, 0
 leave:  csrci   mstatus, MSTATUS_MIE
-        csrci   CSR_SSR, 1
         la      s0, dojo_guard
         sw      zero, ACTIVE(s0)
         lw      sp, HOST_SP(s0)
