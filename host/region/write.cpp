@@ -75,7 +75,15 @@ class Writer {
   void line(const std::string& text) {
     text_ += text;
     text_ += '\n';
+  }
+  void label(int number) {
+    line(fmt::format("{}:", number));
     held_.reset();
+  }
+  /// The first scratch register, for something else.
+  const std::string& scratch() {
+    held_.reset();
+    return addresses_.scratch(0);
   }
   /// A constant in the first scratch register.
   const std::string& constant(std::int64_t value) {
@@ -83,13 +91,6 @@ class Writer {
     held_ = value;
     return addresses_.scratch(0);
   }
-  /// After which `constant` is still there.
-  void keeping(const std::string& text) {
-    const auto held = held_;
-    line(text);
-    held_ = held;
-  }
-
   static Setup setupOf(const Start& start) { return {start.repeat, start.sequence.dims}; }
 
   void survey(const Items& items) {
@@ -109,8 +110,8 @@ class Writer {
   }
 
   void configure(int mover, int where, const std::string& reg) {
-    keeping(fmt::format(".insn i 0x2b, 2, x0, {}, {}  # scfgwi {}:{}", reg, where << 5 | mover,
-                        mover, where));
+    line(fmt::format(".insn i 0x2b, 2, x0, {}, {}  # scfgwi {}:{}", reg, where << 5 | mover, mover,
+                     where));
   }
 
   void setup(int mover, const Setup& setup) {
@@ -141,8 +142,8 @@ class Writer {
   }
 
   void synchronise() {
-    line(fmt::format("fmv.x.w {}, ft3", addresses_.scratch(0)));
-    line(fmt::format("mv {0}, {0}", addresses_.scratch(0)));
+    line(fmt::format("fmv.x.w {}, ft3", scratch()));
+    line(fmt::format("mv {0}, {0}", scratch()));
     synchronised_ = true;
   }
 
@@ -181,31 +182,31 @@ class Writer {
     synchronise();
     line("csrci 0x7c0, 1");
     for (const int mover : streams.writers) {
-      const int label = ++labels_;
-      addresses_.set(addresses_.scratch(0), kStatus << 5 | mover);
-      line(fmt::format("{}:", label));
+      const int number = ++labels_;
+      addresses_.set(scratch(), kStatus << 5 | mover);
+      label(number);
       line(fmt::format(".insn r 0x2b, 1, 0, {}, x1, {}  # scfgr {}:{}", addresses_.scratch(1),
-                       addresses_.scratch(0), mover, kStatus));
-      line(fmt::format("bgez {}, {}b", addresses_.scratch(1), label));
+                       scratch(), mover, kStatus));
+      line(fmt::format("bgez {}, {}b", addresses_.scratch(1), number));
     }
     synchronised_ = true;
   }
 
   void counted(const Loop& loop, std::size_t loops) {
     const std::string& counter = addresses_.counter(loops);
-    const int label = ++labels_;
+    const int number = ++labels_;
     addresses_.set(counter, loop.count);
     const Addresses::Mark mark = addresses_.mark(loop.body);
-    line(fmt::format("{}:", label));
+    label(number);
     items(loop.body, loops + 1);
     addresses_.advance(loop, mark);
     line(fmt::format("addi {0}, {0}, -1", counter));
-    line(fmt::format("bnez {}, {}b", counter, label));
+    line(fmt::format("bnez {}, {}b", counter, number));
     addresses_.leave(loop, mark);
   }
 
   void guard(const Guarded& guarded, std::size_t loops) {
-    const int label = ++labels_;
+    const int number = ++labels_;
     const Reached place = addresses_.reach(-1, guarded.term.expr - ir::Affine(guarded.term.lo));
     std::string reg = place.reg;
     if (place.offset != 0) {
@@ -213,11 +214,11 @@ class Writer {
       addresses_.add(reg, place.reg, place.offset);
     }
     const std::string limit = constant(guarded.term.hi - guarded.term.lo);
-    line(fmt::format("bgeu {}, {}, {}f", reg, limit, label));
+    line(fmt::format("bgeu {}, {}, {}f", reg, limit, number));
     const Addresses::Mark mark = addresses_.mark(guarded.body);
     items(guarded.body, loops);
     addresses_.restore(mark);
-    line(fmt::format("{}:", label));
+    label(number);
     synchronised_ = false;
   }
 
@@ -232,7 +233,7 @@ class Writer {
 
   void hardware(const Loop& loop, int nesting) {
     if (nesting == 0) {
-      addresses_.set(addresses_.scratch(0), loop.count - 1);
+      addresses_.set(scratch(), loop.count - 1);
       for (const Item& item : loop.body) {
         const auto* inner = item.get<Loop>();
         if (inner != nullptr) addresses_.set(addresses_.scratch(1), inner->count - 1);
