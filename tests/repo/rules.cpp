@@ -85,11 +85,12 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       out[name] = ground;
       out[name].insert({"moves", "region"});
     }
+    out["agent"] = {"base", "ir", "target", "kernels", "moves", "search", "proof"};
     out["link"] = {"base"};
     out["transport"] = {"base", "target", "protocol"};
     out["measure"] = {"base", "ir", "target", "protocol", "transport"};
-    out["tune"] = {"base",   "ir",  "target", "kernels", "moves",     "codegen", "link",
-                   "search", "log", "proof",  "measure", "transport", "protocol"};
+    out["tune"] = {"base",   "ir",    "target", "kernels", "moves",   "codegen",   "link",
+                   "search", "agent", "log",    "proof",   "measure", "transport", "protocol"};
     out["bringup"] = out["tune"];
     out["bringup"].insert("tune");
     out["cli"] = out["bringup"];
@@ -108,6 +109,7 @@ const std::map<std::string, std::set<std::string>>& confined() {
       {"<CLI/", {"cli"}},
       {"<mpfr", {"proof"}},
       {"<isl/", {"ir"}},
+      {"<dnnl", {"agent"}},
   };
   return where;
 }
