@@ -36,6 +36,7 @@ MachineFacts factsOf(const llvm::TargetMachine& machine, const target::Target& t
   const llvm::MCSubtargetInfo& info = *machine.getMCSubtargetInfo();
   const auto has = [&](const char* feature) { return info.checkFeatures(feature); };
   facts.sumsInAddresses = triple.isX86();
+  facts.registerBits = triple.isRISCV() && triple.isArch64Bit() ? 64 : 32;
   if (triple.isX86()) {
     facts.arithmetic.halfConversions = has("+f16c");
     facts.arithmetic.rounding = has("+sse4.1");

@@ -216,7 +216,9 @@ bool Emitter::alwaysInside(const ir::Access& access) const {
 }
 
 void Emitter::unguarded(const ir::Node& node) {
-  if (node.isLeaf()) {
+  if (node.instruction >= 0) {
+    instruction(node);
+  } else if (node.isLeaf()) {
     leaf(node.leaf());
   } else {
     scope(node);

@@ -31,6 +31,9 @@ struct MachineFacts {
   bool vectorLengths = false;
   int leastVectorBits = 0;  ///< Arm SVE: what LLVM may count on; 0: nothing.
   int vectorBits = 0;
+  /// What a register for numbers is written as: less than its bits only where its parts have names
+  /// of their own.
+  unsigned registerBits = 32;
   ArithmeticFacts arithmetic;
 };
 
@@ -111,6 +114,14 @@ class Emitter {
     std::int64_t laneStride = 0;
     Value* laneOffsets = nullptr;
     [[nodiscard]] bool movesWithLane() const { return laneStride != 0 || laneOffsets != nullptr; }
+  };
+
+  /// An operand of a vendor's instruction, and where it is (ir/instruction.h).
+  struct Box {
+    const ir::Buffer* operand;
+    ir::Access access;
+    int depth;
+    bool word;  ///< Several elements in a register for numbers.
   };
 
   // emit_tree.cpp
@@ -202,6 +213,15 @@ class Emitter {
   void laneByLane(const ir::Leaf& leaf);
   void horizontally(const ir::Leaf& leaf);
   [[nodiscard]] Value* rightSide(const ir::Leaf& leaf, const Piece* piece);
+  // emit_instruction.cpp
+  void instruction(const ir::Node& node);
+  [[nodiscard]] llvm::Type* passedType(const ir::Buffer& operand, const std::string& constraint);
+  [[nodiscard]] Value* passed(const Box& box, const std::string& constraint);
+  [[nodiscard]] Value* readBox(const Box& box);
+  void writeBox(const Box& box, Value* value);
+  [[nodiscard]] std::vector<ElementPlace> placesOf(const Box& box);
+  [[nodiscard]] static bool wholeSlot(const std::vector<ElementPlace>& places, const Slot& slot);
+
   [[nodiscard]] Value* operand(const ir::Operand& operand, ir::DType type, const Piece* piece);
   [[nodiscard]] Value* smallIndex(const ir::Operand& operand, const Piece* piece);
   [[nodiscard]] ir::DType operandType(const ir::Leaf& leaf, std::size_t position) const;

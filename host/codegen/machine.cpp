@@ -26,6 +26,7 @@ void initializeLlvm() {
     llvm::InitializeAllTargets();
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
+    llvm::InitializeAllAsmParsers();
     // Measured on candidates: loops count along their addresses already (Emitter::multiple), and
     // finding that out again takes a third of a compilation; the processors that need a schedule
     // get it before register allocation; and scheduling a long unrolled body must not take time by

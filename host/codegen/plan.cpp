@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/instruction.h"
 #include "ir/storage.h"
 #include "ir/tree.h"
+#include "moves/instructions.h"
 
 namespace dojo::codegen {
 namespace {
@@ -24,6 +26,13 @@ class Planner {
       : program_(program), target_(target), laneDims_(program.buffers.size()) {}
 
   Plan run() {
+    for (const ir::Instruction& instruction : program_.instructions) {
+      plan_.instructions.push_back(target_.instruction(instruction.name));
+    }
+    for (const ir::Path& path : region::regions(program_, target_)) {
+      plan_.regions.emplace(ir::find(program_, path),
+                            region::compile(program_, path, target_).value());
+    }
     place();
     visit(program_.body);
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
@@ -120,6 +129,11 @@ class Planner {
 
   void visit(const std::vector<ir::Node>& body) {
     for (const ir::Node& node : body) {
+      if (node.instruction >= 0) {
+        proposeBoxes(node);
+        continue;
+      }
+      if (plan_.regions.contains(&node)) continue;
       if (lanes_ != nullptr) {
         ir::forEachAccess(node, [&](const ir::Access& access, ir::Touch) { propose(access); });
       }
@@ -163,6 +177,32 @@ class Planner {
       if (dim.fold == 1 || !access.indices[d].affine.uses(laneDepth_)) continue;
       laneDims_[id] = LaneDim{plan.strides[d], dim.stored() + dim.pad, dim.stored(), width};
       return;
+    }
+  }
+
+  /// Operands of an instruction that are vectors are best held as they are.
+  void proposeBoxes(const ir::Node& node) {
+    const auto index = static_cast<std::size_t>(node.instruction);
+    const ir::Instruction& instruction = program_.instructions[index];
+    const auto boxes = ir::boxesOf(program_, instruction, node, depth_);
+    for (std::size_t i = 0; boxes && i < boxes->size(); ++i) {
+      const ir::Access& box = (*boxes)[i];
+      const auto id = static_cast<std::size_t>(box.buffer);
+      const BufferPlan& plan = plan_.buffers[id];
+      const std::vector<ir::Dim>& dims = instruction.operands[i].dims;
+      if (plan.kind != BufferPlan::Kind::registers || plan.home.vector != nullptr || dims.empty() ||
+          moves::isWord(instruction.operands[i], plan_.instructions[index]->constraints[i])) {
+        continue;
+      }
+      const int lane = depth_ + static_cast<int>(dims.size()) - 1;
+      const auto width = static_cast<unsigned>(dims.back().extent);
+      if (width < 2 || !std::has_single_bit(width) || width <= laneDims_[id].width) continue;
+      for (std::size_t d = 0; d < box.indices.size(); ++d) {
+        const ir::Dim& dim = program_.buffers[id].dims[d];
+        if (dim.fold == 1 || box.indices[d].affine.coef(lane) != 1) continue;
+        laneDims_[id] = LaneDim{plan.strides[d], dim.stored() + dim.pad, dim.stored(), width};
+        break;
+      }
     }
   }
 

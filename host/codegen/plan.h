@@ -10,6 +10,7 @@
 
 #include "ir/program.h"
 #include "moves/placement.h"
+#include "region/region.h"
 #include "target/target.h"
 
 namespace dojo::codegen {
@@ -56,6 +57,9 @@ struct BufferPlan {
 struct Plan {
   std::vector<BufferPlan> buffers;
   std::map<const ir::Node*, std::vector<Chunk>> chunks;  ///< By vector scope.
+  std::map<const ir::Node*, region::Code> regions;       ///< By the scope that is one.
+  /// The target's description of each of the program's instructions.
+  std::vector<const target::VendorInstruction*> instructions;
 };
 
 /// For programs that passed moves::lowerable.

@@ -7,6 +7,7 @@
 #include "ir/canonical.h"
 #include "moves/clause.h"
 #include "moves/concurrency.h"
+#include "moves/instructions.h"
 #include "moves/move.h"
 #include "moves/rule.h"
 #include "moves/sharing.h"
@@ -71,6 +72,11 @@ Status checkArguments(const State& state, const RuleInfo& info, const std::vecto
       if (!whole && state.visit(path) == nullptr) {
         return Error{"move.place", "the program has no node at this place", ir::toString(path), ""};
       }
+      if (insideInstruction(state.program(), path)) {
+        return Error{"move.place",
+                     "this is inside an instruction, which expand_instruction takes apart",
+                     ir::toString(path), ""};
+      }
     }
     if (parameter.kind == ArgKind::buffer) {
       const auto& name = std::get<std::string>(args[i]);
@@ -99,15 +105,26 @@ Result<ir::Program> applyChecked(const State& state, const Rule& rule,
   if (Status status = rule.check(state, args); !status) return status.error();
   ir::Program result = rule.rewrite(state, args);
   ir::canonicalize(result);
+  const Move move{std::string(rule.info().name), args};
+  if (Status status = proveInstructions(state.program(), move, result, state.target());
+      !DOJO_CLAUSE(status)) {
+    return status.error();
+  }
   if (Status status = proveConcurrency(result); !DOJO_CLAUSE(status)) return status.error();
   if (Status status = proveSharing(result); !DOJO_CLAUSE(status)) return status.error();
   return result;
 }
 
-/// True where the move would succeed. A program without concurrent scopes and shared storage needs
-/// no rewriting to answer: the moves that make either prove themselves that they may.
+/// True where the move would succeed. A program without concurrent scopes, shared storage and
+/// instructions needs no rewriting to answer: the moves that make these prove themselves that they
+/// may.
 bool accepts(const State& state, const Rule& rule, const std::vector<Arg>& args) {
-  if (hasConcurrency(state.program()) || state.program().hasSharing()) {
+  const ir::Program& program = state.program();
+  for (const Arg& arg : args) {
+    const auto* path = std::get_if<ir::Path>(&arg);
+    if (path != nullptr && insideInstruction(program, *path)) return false;
+  }
+  if (hasConcurrency(program) || program.hasSharing() || !program.instructions.empty()) {
     return applyChecked(state, rule, args).ok();
   }
   return rule.check(state, args).ok();

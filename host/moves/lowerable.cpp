@@ -7,10 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "ir/instruction.h"
 #include "ir/print.h"
 #include "ir/storage.h"
 #include "ir/tree.h"
+#include "moves/instructions.h"
 #include "moves/placement.h"
+#include "region/region.h"
 
 namespace dojo::moves {
 namespace {
@@ -83,6 +86,17 @@ class Lowerable {
     for (std::size_t i = 0; i < body.size() && !failure_; ++i) {
       path_.push_back(static_cast<int>(i));
       const ir::Node& node = body[i];
+      if (node.instruction >= 0) {
+        checkInstruction(node);
+        path_.pop_back();
+        continue;
+      }
+      if (node.isScope() && region::isRegion(node.scope(), target_)) {
+        const Status admitted = region::admits(program_, path_, target_);
+        if (!admitted && !failure_) failure_ = admitted.error();
+        path_.pop_back();
+        continue;
+      }
       ir::forEachAccess(
           node, [&](const ir::Access& access, ir::Touch touch) { checkAccess(access, touch); });
       if (node.isLeaf()) {
@@ -92,6 +106,27 @@ class Lowerable {
       }
       path_.pop_back();
     }
+  }
+
+  void checkInstruction(const ir::Node& node) {
+    const ir::Instruction& instruction =
+        program_.instructions[static_cast<std::size_t>(node.instruction)];
+    if (Status status = usable(program_, instruction, target_, node, enclosing_); !status) {
+      return refuseHere("lower.instruction", status.error().message);
+    }
+    const auto depth = static_cast<int>(enclosing_.size());
+    const auto boxes = ir::boxesOf(program_, instruction, node, depth);
+    for (std::size_t i = 0; i < boxes->size(); ++i) {
+      ir::Access start = (*boxes)[i];
+      const ir::Buffer& operand = instruction.operands[i];
+      for (ir::Index& index : start.indices) {
+        for (int k = 0; k < operand.rank(); ++k)
+          index.affine = index.affine.substitute(depth + k, 0);
+      }
+      if (operand.role != ir::Role::out) checkAccess(start, ir::Touch::read);
+      if (operand.role != ir::Role::in) checkAccess(start, ir::Touch::write);
+    }
+    instances_ = std::min(instances_ + unrolled_, ir::kMaxElements);
   }
 
   void checkLeaf(const ir::Leaf& leaf) {

@@ -2,6 +2,7 @@
 #include "target/instructions.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 #include <set>
@@ -18,8 +19,25 @@ namespace {
 /// What LLVM's constraints say on the machines that we compile for; "m" is the address of an
 /// operand that is only read.
 const std::vector<std::string>& registerKinds() {
-  static const std::vector<std::string> kinds = {"r", "f", "v", "x", "w", "t", "vr", "m"};
+  static const std::vector<std::string> kinds = {"r", "f", "v", "x", "w", "t", "m"};
   return kinds;
+}
+
+/// Features of this machine that instructions are known to need, as LLVM names them.
+bool machineHas(const std::string& feature) {
+#if defined(__x86_64__)
+  if (feature == "avx2") return __builtin_cpu_supports("avx2") != 0;
+  if (feature == "avx512f") return __builtin_cpu_supports("avx512f") != 0;
+  if (feature == "avx512bw") return __builtin_cpu_supports("avx512bw") != 0;
+  if (feature == "avx512vnni") return __builtin_cpu_supports("avx512vnni") != 0;
+#endif
+  static_cast<void>(feature);
+  return false;
+}
+
+bool hasFeature(const Target& target, const std::string& feature) {
+  if (target.features == "native") return machineHas(feature);
+  return ("," + target.features + ",").find(",+" + feature + ",") != std::string::npos;
 }
 
 /// The names in braces; nullopt where a brace is left open. `{{` and `}}` are braces themselves.
@@ -61,7 +79,33 @@ void checkAssembly(Reader& in, const VendorInstruction& made) {
   }
 }
 
-void readConstraints(Reader& in, VendorInstruction& made) {
+/// What registers of a kind can't hold; empty: they hold the operand.
+std::string misfit(const ir::Buffer& operand, const std::string& kind, const Target& target) {
+  const std::int64_t count = operand.logicalElements();
+  const std::int64_t bytes = count * ir::sizeBytes(operand.dtype);
+  const std::int64_t word = target.triple.find("64") < target.triple.find('-') ? 8 : 4;
+  if (kind == "m") return "";
+  if (kind == "r") {
+    const bool whole = std::has_single_bit(static_cast<std::uint64_t>(bytes));
+    if (whole && bytes <= word) return "";
+    return fmt::format("a word of at most {} bytes", word);
+  }
+  const bool real = operand.dtype == ir::DType::f32 || operand.dtype == ir::DType::f64;
+  if (kind == "f" || kind == "t") {
+    if (count == 1 && real) return "";
+    if (kind == "f" && count > 1 && (bytes == 4 || bytes == 8)) return "";
+    return "one f32 or f64, or several elements of 4 or 8 bytes in all";
+  }
+  if (count == 1 && real) return "";
+  const std::int64_t most = target.vector.bits / 8;
+  if (count > 1 && bytes >= 8 && bytes <= most &&
+      std::has_single_bit(static_cast<std::uint64_t>(count))) {
+    return "";
+  }
+  return fmt::format("one f32 or f64, or a power of two of elements, 8 to {} bytes in all", most);
+}
+
+void readConstraints(Reader& in, VendorInstruction& made, const Target& target) {
   std::map<std::string, std::string> given = in.textsByName("constraints");
   const std::vector<std::string>& kinds = registerKinds();
   for (const ir::Buffer& operand : made.fragment.operands) {
@@ -72,6 +116,9 @@ void readConstraints(Reader& in, VendorInstruction& made) {
               fmt::format("one of {}, not '{}'", fmt::join(kinds, ", "), kind));
     } else if (kind == "m" && operand.role != ir::Role::in) {
       in.fail("constraints." + operand.name, "a register for an operand that is written");
+    } else if (const std::string fits = misfit(operand, kind, target); !fits.empty()) {
+      in.fail("constraints." + operand.name,
+              fmt::format("registers that hold the operand: '{}' holds {}", kind, fits));
     }
     made.constraints.push_back(kind);
     if (found != given.end()) given.erase(found);
@@ -83,12 +130,14 @@ void readConstraints(Reader& in, VendorInstruction& made) {
 
 }  // namespace
 
-void readInstruction(Reader& in, std::vector<VendorInstruction>& out) {
+void readInstruction(Reader& in, Target& target) {
+  std::vector<VendorInstruction>& out = target.instructions;
   VendorInstruction made;
   made.name = in.requiredText("name");
   const std::string text = in.requiredText("fragment");
   made.assembly = in.requiredText("assembly");
   made.cost = in.real("cost", 1);
+  const std::vector<std::string> needs = in.texts("needs", {});
   if (std::any_of(out.begin(), out.end(),
                   [&](const VendorInstruction& other) { return other.name == made.name; })) {
     in.fail("name", "distinct names, not two called '" + made.name + "'");
@@ -109,10 +158,13 @@ void readInstruction(Reader& in, std::vector<VendorInstruction>& out) {
   } else {
     made.fragment = *std::move(fragment);
     checkAssembly(in, made);
-    readConstraints(in, made);
+    readConstraints(in, made, target);
   }
   in.finish();
-  out.push_back(std::move(made));
+  const bool offered = std::all_of(needs.begin(), needs.end(), [&](const std::string& feature) {
+    return hasFeature(target, feature);
+  });
+  if (offered) out.push_back(std::move(made));
 }
 
 }  // namespace dojo::target

@@ -209,7 +209,7 @@ Target readTarget(Reader in) {
   if (in.has("streams")) out.streams = readStreams(in.object("streams"));
   if (in.has("hardware_loop")) out.hardwareLoop = readHardwareLoop(in.object("hardware_loop"));
   out.divides = in.flag("divides", true);
-  in.each("instructions", [&out](Reader& each) { readInstruction(each, out.instructions); });
+  in.each("instructions", [&out](Reader& each) { readInstruction(each, out); });
   out.mappings = in.texts("mappings", {"unroll", "vector", "parallel", "stream", "frep", "dma",
                                        "grid", "block", "warp"});
   out.locations = in.texts("locations", {});
