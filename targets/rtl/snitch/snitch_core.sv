@@ -14,7 +14,8 @@ module snitch_core
   import rv32_pkg::*, snitch_pkg::*, map_pkg::*;
 #(
     parameter bit Streams = 1'b1,
-    parameter bit Dma = 1'b0
+    parameter bit Dma = 1'b0,
+    parameter bit Dot8 = 1'b0  ///< With the vendor's own instruction.
 ) (
     input logic clk,
     input logic rst_n,
@@ -114,7 +115,19 @@ module snitch_core
       .frm,
       .handed
   );
-  wire kind_e kind = handed.legal ? KindFloat : decoded.kind;
+  logic dot8;
+  logic [31:0] dot8_sum;
+  snitch_dot8 #(
+      .Enabled(Dot8)
+  ) dot (
+      .instruction,
+      .rs1(rs1_value),
+      .rs2(rs2_value),
+      .sum(x_q[rd]),
+      .legal(dot8),
+      .result(dot8_sum)
+  );
+  wire kind_e kind = handed.legal ? KindFloat : dot8 ? KindMul : decoded.kind;
 
   logic [31:0] alu_result, product;
   logic taken;
@@ -195,7 +208,7 @@ module snitch_core
     if (fetch_error) begin
       wrong_cause = CauseFetchFault;
       wrong_value = pc_q;
-    end else if (!(decoded.legal || handed.legal) || (kind == KindCsr && !csr_legal)) begin
+    end else if (!(decoded.legal || handed.legal || dot8) || (kind == KindCsr && !csr_legal)) begin
       wrong_value = instruction;
     end else if (kind == KindEcall) begin
       wrong_cause = CauseEcallM;
@@ -289,7 +302,7 @@ module snitch_core
       .in_ready(muldiv_ready),
       .in_divides(kind == KindDiv),
       .in_operation(funct3[1:0]),
-      .in_a(kind == KindDiv ? rs1_value : product),
+      .in_a(kind == KindDiv ? rs1_value : dot8 ? dot8_sum : product),
       .in_b(rs2_value),
       .in_rd(rd),
       .out_valid(muldiv_out_valid),
