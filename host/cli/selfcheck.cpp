@@ -43,7 +43,7 @@ int checkMoves(const Options& options) {
   ProgressLine line;
   Stopwatch watch;
   const proof::ProofReport report =
-      proof::proveMoves(*target, proof, [&](const proof::ProofReport& now) {
+      proof::proveMoves(proof::withEverything(*target), proof, [&](const proof::ProofReport& now) {
         if (line.due()) {
           line.update(fmt::format("{} of {} moves on {} programs, {} a second", now.moves,
                                   options.moves, now.programs,

@@ -196,9 +196,11 @@ Status checkMappings(const Accesses& accesses) {
   Status status;
   std::int64_t pairs = kPairs;
   walk(accesses.program(), [&](const Visit& at) {
-    if (status && at.node->isScope() && at.node->scope().mapping.concurrent()) {
-      status = MappingCheck(accesses, at).run(pairs);
-    }
+    if (!status || !at.node->isScope()) return status.ok();
+    const Mapping& mapping = at.node->scope().mapping;
+    if (mapping.concurrent()) status = MappingCheck(accesses, at).run(pairs);
+    if (status && mapping.has(MapKind::stream)) status = checkStreams(accesses, at);
+    if (status && mapping.has(MapKind::dma)) status = checkTransfer(accesses, at);
     return status.ok();
   });
   return status;

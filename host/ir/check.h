@@ -26,7 +26,8 @@ namespace dojo::ir {
 
 /// Rule 4 alone, for every concurrent scope: what each move re-proves on its result. `vector`
 /// handles reductions whose accumulator is touched by nothing else inside the scope; `parallel`
-/// handles none.
+/// handles none. What a stream scope writes isn't read again in the same execution of it where
+/// either goes by a stream; a dma scope writes no element twice.
 [[nodiscard]] Status checkMappings(const Accesses& accesses);
 
 /// Rule 2 as far as tmps lose values to others that share their storage: what each move re-proves

@@ -22,6 +22,13 @@ namespace dojo::ir {
 /// Rule 1. Needs a good structure.
 [[nodiscard]] Status checkBounds(const Accesses& accesses);
 
+/// No value goes round in one execution of a stream scope: streams read ahead of the program and
+/// write behind it.
+[[nodiscard]] Status checkStreams(const Accesses& accesses, const Visit& scope);
+
+/// A dma scope writes no element twice: the engine copies in no certain order.
+[[nodiscard]] Status checkTransfer(const Accesses& accesses, const Visit& scope);
+
 /// Rules 2 and 3. Needs rules 1 and 4.
 [[nodiscard]] Status checkWritten(const Accesses& accesses);
 

@@ -141,14 +141,74 @@ class StructureCheck {
                iterations_ > kMaxElements) {
       fail("a scope runs more than 2^40 times in all");
     }
-    for (const BufferId id : at.mapping.streams) {
-      if (!known(id)) fail("a stream names a buffer that doesn't exist");
+    if (at.mapping.has(MapKind::stream)) streams(at);
+    if (streaming_ && (at.mapping.has(MapKind::dma) ||
+                       (at.mapping.concurrent() && !at.mapping.has(MapKind::vector)))) {
+      fail("a stream scope holds neither threads nor transfers");
     }
     if (!problem_.empty()) return;
+    const bool outerStreams = streaming_;
+    streaming_ = streaming_ || at.mapping.has(MapKind::stream);
     ranges_.push_back(variableRange(program_, at));
     nodes(at.body);
     ranges_.pop_back();
+    streaming_ = outerStreams;
     iterations_ = outer;
+    if (at.mapping.has(MapKind::dma) && problem_.empty()) transfer(at);
+  }
+
+  void streams(const Scope& at) {
+    if (streaming_) return fail("a stream scope inside a stream scope");
+    for (const BufferId id : at.mapping.streams) {
+      if (!known(id)) return fail("a stream names a buffer that doesn't exist");
+      const Buffer& buffer = program_.buffer(id);
+      if (buffer.location == "register") {
+        return fail(fmt::format("{} is in registers and can't be streamed", buffer.name));
+      }
+      if (std::none_of(at.body.begin(), at.body.end(),
+                       [&](const Node& node) { return touches(node, id); })) {
+        return fail(fmt::format("{} is streamed, but nothing touches it there", buffer.name));
+      }
+    }
+  }
+
+  static bool touches(const Node& node, BufferId id) {
+    if (node.isScope()) {
+      const std::vector<Node>& body = node.scope().body;
+      return std::any_of(body.begin(), body.end(),
+                         [&](const Node& inner) { return touches(inner, id); });
+    }
+    bool out = false;
+    forEachAccess(node, [&](const Access& access, Touch) { out = out || access.buffer == id; });
+    return out;
+  }
+
+  void transfer(const Scope& at) {
+    const Scope* scope = &at;
+    while (true) {
+      const Node& inner = scope->body.front();
+      if (scope->body.size() != 1 || !inner.guard.empty() || !scope->extent.isConstant()) break;
+      if (inner.isLeaf()) {
+        if (copies(inner.leaf())) return;
+        break;
+      }
+      scope = &inner.scope();
+      if (!scope->mapping.none()) break;
+    }
+    fail("a dma scope is a nest of loops around one copy from memory to other memory");
+  }
+
+  [[nodiscard]] bool copies(const Leaf& leaf) const {
+    const auto* from = leaf.op == Op::copy && !leaf.isReduction()
+                           ? std::get_if<Access>(leaf.operands.data())
+                           : nullptr;
+    if (from == nullptr) return false;
+    const Buffer& a = program_.buffer(from->buffer);
+    const Buffer& b = program_.buffer(leaf.dst.buffer);
+    const bool gathers = std::any_of(from->indices.begin(), from->indices.end(),
+                                     [](const Index& index) { return index.isGather(); });
+    return !gathers && a.dtype == b.dtype && a.location != "register" && b.location != "register" &&
+           program_.storageOf(from->buffer) != program_.storageOf(leaf.dst.buffer);
   }
 
   void extentAccess(const Access& at) {
@@ -274,6 +334,7 @@ class StructureCheck {
   const Program& program_;
   std::vector<Interval> ranges_;
   std::int64_t iterations_ = 1;
+  bool streaming_ = false;  ///< Inside a stream scope.
   Path path_;
   std::string problem_;
   Path problemPath_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "ir/interpret_storage.h"
 #include "ir/print.h"
@@ -107,7 +108,12 @@ bool Machine::locate(const AccessPlan& access, Thread& thread, int lane, Place& 
 bool Machine::read(const AccessPlan& access, Thread& thread, int lane, Number& out) {
   Place place;
   if (!locate(access, thread, lane, place)) return false;
-  const std::int64_t holds = place.store->holds[place.offset];
+  Number value = place.store->cells[place.offset];
+  std::int64_t holds = place.store->holds[place.offset];
+  if (thread.streaming && thread.streaming->streamed[static_cast<std::size_t>(access.buffer)]) {
+    const auto old = thread.streaming->before.find({place.store, place.offset});
+    if (old != thread.streaming->before.end()) std::tie(value, holds) = old->second;
+  }
   if (holds != place.held && holds != kAnything) {
     std::string problem = "an element of " + program_.buffer(access.buffer).name + " is read ";
     if (holds == kUnwritten) {
@@ -121,7 +127,7 @@ bool Machine::read(const AccessPlan& access, Thread& thread, int lane, Number& o
     fail(*current_, "interpret.unwritten", std::move(problem));
     return false;
   }
-  out = place.store->cells[place.offset];
+  out = value;
   return true;
 }
 
@@ -192,8 +198,18 @@ bool Machine::write(const NodePlan& node, Thread& thread, int lane, const Number
   }
   Place place;
   if (!locate(node.dst, thread, lane, place)) return false;
-  place.store->cells[place.offset] = value;
-  place.store->holds[place.offset] = place.held;
+  Number& cell = place.store->cells[place.offset];
+  std::int64_t& holds = place.store->holds[place.offset];
+  if (thread.streaming) {
+    Streaming& streaming = *thread.streaming;
+    if (streaming.streamed[static_cast<std::size_t>(node.dst.buffer)]) {
+      streaming.written.emplace_back(place, value);
+      return true;
+    }
+    streaming.before.try_emplace({place.store, place.offset}, cell, holds);
+  }
+  cell = value;
+  holds = place.held;
   return true;
 }
 
@@ -306,6 +322,22 @@ void Machine::startStep(Thread& thread, Frame& frame) {
   }
 }
 
+void Machine::startStreams(Thread& thread, const NodePlan& scope) const {
+  Streaming& streaming = thread.streaming.emplace();
+  streaming.streamed.resize(program_.buffers.size());
+  for (const BufferId id : scope.node->scope().mapping.streams) {
+    streaming.streamed[static_cast<std::size_t>(id)] = true;
+  }
+}
+
+void Machine::endStreams(Thread& thread) {
+  for (const auto& [place, value] : thread.streaming->written) {
+    place.store->cells[place.offset] = value;
+    place.store->holds[place.offset] = place.held;
+  }
+  thread.streaming.reset();
+}
+
 void Machine::enter(const NodePlan& scope, int threadId) {
   current_ = &scope;
   Thread& thread = threads_[static_cast<std::size_t>(threadId)];
@@ -330,6 +362,7 @@ void Machine::enter(const NodePlan& scope, int threadId) {
     --thread.depth;
     return;
   }
+  if (scope.streams) startStreams(thread, scope);
   if (!scope.concurrent) return startStep(thread, frame);
   if (scope.vector) {
     for (std::size_t i = 0; i < frame.around.size(); ++i) {
@@ -408,6 +441,7 @@ void Machine::nextIteration(Thread& thread, Frame& frame) {
     return startStep(thread, frame);
   }
   if (frame.scope != nullptr && frame.scope->concurrent) dropLanes(thread, frame.lanesBefore);
+  if (frame.scope != nullptr && frame.scope->streams) endStreams(thread);
   --thread.depth;
 }
 

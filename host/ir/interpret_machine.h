@@ -5,14 +5,17 @@
 /// A thread is a place in the tree with the iteration variables of its lanes. A `vector` scope
 /// multiplies the lanes: each leaf is then read by all lanes before any of them writes, and they
 /// write in random order. Other concurrent scopes become threads; the next leaf is always that of
-/// a random thread. Private storage is fresh, hence unwritten, at each iteration. A storage element
-/// remembers which logical element of which buffer it holds, so that a value that `~`, `512~2` or
-/// shared storage has overwritten is not taken for the one that was meant.
+/// a random thread; so are those of the loops of a `dma` scope. Private storage is fresh, hence
+/// unwritten, at each iteration. A storage element remembers which logical element of which buffer
+/// it holds, so that a value that `~`, `512~2` or shared storage has overwritten is not taken for
+/// the one that was meant.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -76,7 +79,7 @@ class Machine {
     std::vector<OperandPlan> operands;
     DType compute = DType::f32, result = DType::f32, type = DType::f32;
     // Scopes.
-    bool vector = false, concurrent = false;
+    bool vector = false, concurrent = false, streams = false;
     AccessPlan first, last;
     std::vector<BufferId> privates;  ///< Storage that is fresh at each iteration.
     std::vector<NodePlan> body;
@@ -85,6 +88,20 @@ class Machine {
   struct Store {
     std::vector<Number> cells;
     std::vector<std::int64_t> holds;  ///< Tag + logical element, kUnwritten or kAnything.
+  };
+  /// Where an access falls.
+  struct Place {
+    Store* store = nullptr;
+    std::size_t offset = 0;
+    std::int64_t held = 0;
+  };
+  /// An execution of a stream scope: streams read what was there at its beginning, and what they
+  /// write is seen at its end.
+  struct Streaming {
+    std::vector<bool> streamed;  ///< By buffer.
+    /// What other writes have replaced.
+    std::map<std::pair<const Store*, std::size_t>, std::pair<Number, std::int64_t>> before;
+    std::vector<std::pair<Place, Number>> written;
   };
   struct Frame {
     const NodePlan* scope = nullptr;
@@ -112,16 +129,12 @@ class Machine {
     std::vector<int> stores;              ///< laneCount rows of one a buffer.
     int group = -1;
     bool waits = false;  ///< For the iterations of a concurrent scope.
-  };
-  /// Where an access falls.
-  struct Place {
-    Store* store = nullptr;
-    std::size_t offset = 0;
-    std::int64_t held = 0;
+    std::optional<Streaming> streaming;
   };
 
   [[nodiscard]] AccessPlan plan(const Access& access) const;
-  [[nodiscard]] std::vector<NodePlan> plan(const std::vector<Node>& nodes, Path& path);
+  [[nodiscard]] std::vector<NodePlan> plan(const std::vector<Node>& nodes, Path& path,
+                                           bool transfer = false);
   [[nodiscard]] OperandPlan plan(const Operand& operand, DType to) const;
   void planLeaf(NodePlan& out, const Leaf& leaf) const;
   void findPrivates();
@@ -140,6 +153,8 @@ class Machine {
   void dropLanes(Thread& thread, int count);
   int takeStore(BufferId storage);
   void enter(const NodePlan& scope, int thread);
+  void startStreams(Thread& thread, const NodePlan& scope) const;
+  static void endStreams(Thread& thread);
   void nextIteration(Thread& thread, Frame& frame);
   void startStep(Thread& thread, Frame& frame);
   void startIterations(int group);

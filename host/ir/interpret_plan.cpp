@@ -62,7 +62,8 @@ void Machine::planLeaf(NodePlan& out, const Leaf& leaf) const {
   }
 }
 
-std::vector<Machine::NodePlan> Machine::plan(const std::vector<Node>& nodes, Path& path) {
+std::vector<Machine::NodePlan> Machine::plan(const std::vector<Node>& nodes, Path& path,
+                                             bool transfer) {
   std::vector<NodePlan> out(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     path.push_back(static_cast<int>(i));
@@ -74,14 +75,16 @@ std::vector<Machine::NodePlan> Machine::plan(const std::vector<Node>& nodes, Pat
       planLeaf(next, nodes[i].leaf());
     } else {
       const Scope& scope = nodes[i].scope();
-      next.concurrent = scope.mapping.concurrent();
+      const bool copied = transfer || scope.mapping.has(MapKind::dma);
+      next.concurrent = scope.mapping.concurrent() || copied;
+      next.streams = scope.mapping.has(MapKind::stream);
       next.vector = scope.mapping.has(MapKind::vector);
       if (scope.extent.range) {
         next.first = plan(scope.extent.range->first);
         next.last = plan(scope.extent.range->last);
       }
       maxDepth_ = std::max(maxDepth_, path.size());
-      next.body = plan(scope.body, path);
+      next.body = plan(scope.body, path, copied);
     }
     path.pop_back();
   }

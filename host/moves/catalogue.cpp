@@ -58,7 +58,12 @@
   RULE(unroll)            \
   RULE(vectorize)         \
   RULE(parallelize)       \
-  RULE(unmap)
+  RULE(stream)            \
+  RULE(frep)              \
+  RULE(dma)               \
+  RULE(unmap)             \
+  RULE(pipeline)          \
+  RULE(unpipeline)
 
 namespace dojo::moves {
 

@@ -15,10 +15,14 @@ namespace dojo::moves {
 
 namespace {
 
+/// True where what the scope does isn't done in the program's order.
+bool apart(const ir::Mapping& mapping) {
+  return mapping.concurrent() || mapping.has(ir::MapKind::stream) || mapping.has(ir::MapKind::dma);
+}
+
 bool hasConcurrency(const std::vector<ir::Node>& nodes) {
   return std::any_of(nodes.begin(), nodes.end(), [](const ir::Node& node) {
-    return node.isScope() &&
-           (node.scope().mapping.concurrent() || hasConcurrency(node.scope().body));
+    return node.isScope() && (apart(node.scope().mapping) || hasConcurrency(node.scope().body));
   });
 }
 
@@ -57,12 +61,23 @@ bool hasConcurrency(const ir::Program& program) { return hasConcurrency(program.
 
 bool mayContain(const ir::Mapping& outer, const ir::Mapping& inner) {
   const bool threads = inner.has(ir::MapKind::parallel);
-  if (outer.has(ir::MapKind::vector)) return !threads && !inner.has(ir::MapKind::vector);
+  const bool transfers = inner.has(ir::MapKind::dma);
+  const bool streams = inner.has(ir::MapKind::stream);
+  if (outer.has(ir::MapKind::dma)) return inner.none();
+  if (outer.has(ir::MapKind::vector)) {
+    return !threads && !transfers && !streams && !inner.has(ir::MapKind::vector) &&
+           !inner.has(ir::MapKind::frep);
+  }
+  if (outer.has(ir::MapKind::stream) || outer.has(ir::MapKind::frep)) {
+    return !threads && !transfers && !streams;
+  }
   return !(outer.has(ir::MapKind::parallel) && threads);
 }
 
 Status proveConcurrency(const ir::Program& program) {
   if (!hasConcurrency(program)) return {};
+  // Streams name what is touched in their scope, and transfers are copies.
+  if (Status status = ir::checkStructure(program); !status) return status;
   if (Status status = proveNesting(program); !status) return status;
   const ir::Accesses accesses(program);
   if (Status status = ir::checkMappings(accesses); !DOJO_CLAUSE(status)) return status;

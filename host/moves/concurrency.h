@@ -8,10 +8,12 @@
 
 namespace dojo::moves {
 
-/// True where some scope runs its iterations in any order or at once.
+/// True where some scope runs its iterations in any order or at once, or touches memory apart from
+/// the program: streams and transfers.
 [[nodiscard]] bool hasConcurrency(const ir::Program& program);
 
-/// Which mappings may stand inside which: lanes hold neither lanes nor threads, threads no threads.
+/// Which mappings may stand inside which: lanes hold no mapping but `unroll`, threads no threads,
+/// streams and hardware loops neither threads, transfers nor streams, transfers nothing.
 [[nodiscard]] bool mayContain(const ir::Mapping& outer, const ir::Mapping& inner);
 
 /// Mappings nest as they may, concurrent scopes carry no dependence that their mapping doesn't

@@ -43,8 +43,8 @@ Trap read(const std::string& text) {
 const std::vector<Trap>& allTraps() {
   static const std::vector<Trap> all = [] {
     std::vector<Trap> out;
-    for (const auto* some :
-         {&trapsOfValues(), &trapsOfNumbers(), &trapsOfFactors(), &trapsOfPadding()}) {
+    for (const auto* some : {&trapsOfValues(), &trapsOfNumbers(), &trapsOfFactors(),
+                             &trapsOfPadding(), &trapsOfStreams()}) {
       for (const std::string& text : *some) out.push_back(read(text));
     }
     return out;

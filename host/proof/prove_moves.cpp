@@ -414,6 +414,19 @@ StepResult proveStep(const ir::Program& before, const target::Target& target,
   return proveStepFrom(before, meaningOf(before, inputSeed), target, move, inputSeed);
 }
 
+target::Target withEverything(target::Target target) {
+  const auto add = [](std::vector<std::string>& to, std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+      if (std::find(to.begin(), to.end(), name) == to.end()) to.emplace_back(name);
+    }
+  };
+  add(target.mappings, {"unroll", "vector", "parallel", "stream", "frep", "dma"});
+  add(target.locations, {"heap", "stack", "register"});
+  if (target.streams.movers == 0) target.streams = {3, 4, 3, 0, 1 << 16, "near"};
+  if (target.hardwareLoop.instructions == 0) target.hardwareLoop = {32, 1 << 16, 7, 2};
+  return target;
+}
+
 std::int64_t leastApplications(std::int64_t moves) {
   constexpr std::int64_t kShort = 20000;
   return moves < kShort ? 0 : std::min<std::int64_t>(1000, moves / 200);

@@ -74,6 +74,10 @@ struct StepResult {
 [[nodiscard]] StepResult proveStep(const ir::Program& before, const target::Target& target,
                                    const moves::Move& move, std::uint64_t inputSeed);
 
+/// The target with all that moves may ask of one: whether they are sound doesn't depend on what it
+/// has.
+[[nodiscard]] target::Target withEverything(target::Target target);
+
 /// The same on every run for the same options. `progress` is called after each start program with
 /// what is done, by one thread at a time; it may return false to stop.
 [[nodiscard]] ProofReport proveMoves(const target::Target& target, const ProofOptions& options,

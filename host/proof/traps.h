@@ -15,5 +15,6 @@ namespace dojo::proof {
 [[nodiscard]] const std::vector<std::string>& trapsOfNumbers();
 [[nodiscard]] const std::vector<std::string>& trapsOfFactors();
 [[nodiscard]] const std::vector<std::string>& trapsOfPadding();
+[[nodiscard]] const std::vector<std::string>& trapsOfStreams();
 
 }  // namespace dojo::proof

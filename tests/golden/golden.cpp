@@ -15,6 +15,7 @@
 #include "ir/print.h"
 #include "moves/move.h"
 #include "moves/rule.h"
+#include "proof/prove_moves.h"
 #include "support/some_target.h"
 
 namespace dojo {
@@ -40,7 +41,7 @@ std::vector<std::string> goldenFiles() {
 /// Applies the moves one by one; each result must be valid, and each move's way back must give the
 /// text before it. Fills in what happened.
 void runCase(test::GoldenCase& golden) {
-  const target::Target target = test::someTarget();
+  const target::Target target = proof::withEverything(test::someTarget());
   const auto parsed = ir::parse(golden.program);
   REQUIRE((parsed.ok() ? "" : parsed.error().text()) == std::string());
   ir::Program program = parsed->program;

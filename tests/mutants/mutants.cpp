@@ -62,7 +62,7 @@ proof::ProofOptions proofOptions(const Options& options) {
 /// What the property test says of one mutant, as a line; empty: nothing.
 std::string judge(const std::string& clause, const Options& options) {
   moves::dropClause(clause);
-  const target::Target target = test::someTarget();
+  const target::Target target = proof::withEverything(test::someTarget());
   const proof::ProofReport report = proof::proveMoves(target, proofOptions(options));
   if (report.failures.empty()) return "";
   const proof::MoveFailure& failure = report.failures.front();
@@ -115,7 +115,7 @@ std::vector<Child> clausesReached(const Options& options) {
   constexpr std::int64_t kMoves = 5000;
   Options discovery = options;
   discovery.moves = kMoves;
-  const target::Target target = test::someTarget();
+  const target::Target target = proof::withEverything(test::someTarget());
   if (!proof::proveMoves(target, proofOptions(discovery)).failures.empty()) {
     std::fputs("the moves fail without any clause dropped\n", stderr);
     std::exit(1);
@@ -390,7 +390,7 @@ ir::Program programToRefuse(const target::Target& target, proof::Random& random)
 int countRefusals(const Options& options) {
   constexpr double kMostRefused = 0.10;
   constexpr double kFew = 60;
-  const target::Target target = test::someTarget();
+  const target::Target target = proof::withEverything(test::someTarget());
   proof::Random random(options.seed);
   std::map<std::string, Refusals> table;
   std::set<std::string> wanted;

@@ -23,7 +23,7 @@ TEST_CASE("random moves on random programs keep their meaning and can be undone"
   proof::ProofOptions options;
   options.moves = setting("DOJO_MOVES", options.moves);
   options.seed = static_cast<std::uint64_t>(setting("DOJO_SEED", 1));
-  const target::Target target = test::someTarget();
+  const target::Target target = proof::withEverything(test::someTarget());
   const proof::ProofReport report = proof::proveMoves(target, options);
   for (const proof::MoveFailure& failure : report.failures) FAIL_CHECK(failure.text());
   REQUIRE(report.failures.empty());

@@ -120,7 +120,7 @@ add_dim t 0 0
 }  // namespace
 
 TEST_CASE("moves that were wrong once") {
-  const target::Target target = test::someTarget();
+  const target::Target target = proof::withEverything(test::someTarget());
   for (const std::string& text : kCases) {
     INFO(text);
     const std::size_t mark = text.find("# move\n");

@@ -101,7 +101,7 @@ TEST_CASE("random programs are valid and varied") {
 }
 
 TEST_CASE("the same seed gives the same run") {
-  const target::Target target = test::someTarget();
+  const target::Target target = proof::withEverything(test::someTarget());
   proof::ProofOptions options;
   options.moves = 150;
   options.seed = 42;
@@ -119,7 +119,7 @@ TEST_CASE("the same seed gives the same run") {
 }
 
 TEST_CASE("progress is told and can stop a run") {
-  const target::Target target = test::someTarget();
+  const target::Target target = proof::withEverything(test::someTarget());
   int calls = 0;
   const proof::ProofReport report =
       proof::proveMoves(target, {}, [&](const proof::ProofReport& now) {

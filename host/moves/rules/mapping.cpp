@@ -12,8 +12,10 @@
 
 namespace dojo::moves {
 
-Status needsMappable(const State& state, const ir::Path& place, ir::MapKind kind) {
-  if (Status status = needsUnmapped(state, place); !status) return status;
+namespace {
+
+/// The target offers the mapping, and it may stand inside and around those that are there.
+Status needsPlace(const State& state, const ir::Path& place, ir::MapKind kind) {
   const std::string word(ir::name(kind));
   if (!state.target().offersMapping(word)) {
     return refuse("move.target",
@@ -35,6 +37,31 @@ Status needsMappable(const State& state, const ir::Path& place, ir::MapKind kind
                   place);
   }
   return {};
+}
+
+}  // namespace
+
+Status needsMappable(const State& state, const ir::Path& place, ir::MapKind kind) {
+  if (Status status = needsUnmapped(state, place); !status) return status;
+  return needsPlace(state, place, kind);
+}
+
+Status needsRegion(const State& state, const ir::Path& place, ir::MapKind kind) {
+  if (Status status = needsScope(state, place); !status) return status;
+  const ir::MapKind other = kind == ir::MapKind::frep ? ir::MapKind::stream : ir::MapKind::frep;
+  const std::uint16_t bits = scopeAt(state.program(), place)->mapping.bits;
+  if (bits != 0 && bits != static_cast<std::uint16_t>(other)) {
+    return refuse("move.mapping", "the scope is mapped; unmap it first", place);
+  }
+  return needsPlace(state, place, kind);
+}
+
+Move unmapOf(const State& before, const ir::Path& place, ir::MapKind kind) {
+  Move out{"unmap", {place}};
+  if (!scopeAt(before.program(), place)->mapping.none()) {
+    out.args.emplace_back(std::string(ir::name(kind)));
+  }
+  return out;
 }
 
 Status proveConcurrent(const State& state, const ir::Path& place, ir::MapKind kind) {

@@ -12,6 +12,12 @@ namespace dojo::moves {
 /// ("move.target"), and it may stand inside and around the mappings there.
 [[nodiscard]] Status needsMappable(const State& state, const ir::Path& place, ir::MapKind kind);
 
+/// The same for `stream` and `frep`, which may stand together on one scope.
+[[nodiscard]] Status needsRegion(const State& state, const ir::Path& place, ir::MapKind kind);
+
+/// The way back of adding `kind` to the mapping that the scope at `place` has.
+[[nodiscard]] Move unmapOf(const State& before, const ir::Path& place, ir::MapKind kind);
+
 /// Proves that the scope at `place` may run its iterations at once (rule 4 for a concurrent
 /// mapping): nothing that one iteration writes is touched by another, but for storage that becomes
 /// private, and for `vector` reductions.
