@@ -19,7 +19,6 @@ module console (
   wire first_word = bus.addr[11:2] == 10'd0;
   wire second_word = bus.addr[11:2] == 10'd1;
   wire third_word = bus.addr[11:2] == 10'd2;
-  wire third_word = bus.addr[11:2] == 10'd2;
 
   always_ff @(posedge clk or negedge rst_n) begin
     if (!rst_n) begin
@@ -38,10 +37,6 @@ module console (
         end
         if (third_word && !bus.write) begin
           bus.rdata <= 32'(console_peek());
-          if (console_peek() >= 0) console_take();
-        end
-        if (third_word && !bus.write) begin
-          bus.rdata <= console_peek();
           if (console_peek() >= 0) console_take();
         end
         if (second_word && !bus.write) begin

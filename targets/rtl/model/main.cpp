@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 
 #include "console.h"
+#include "host_interface.h"
 #include "load_elf.h"
 #include "model.h"
 #include "remote_bitbang.h"
@@ -23,17 +24,22 @@ using namespace dojo::rtl;
 constexpr const char* kUsage =
     "usage: %s [options]\n"
     "  --elf FILE       load a program; a store to its symbol `tohost` with bit 0 set ends the\n"
-    "                   run, the exit status is the value shifted right by one\n"
+    "                   run, the exit status is the value shifted right by one; another value is\n"
+    "                   the address of a system call's block (64: write, 93: exit)\n"
     "  --jtag WHERE     serve OpenOCD's remote_bitbang on loopback port WHERE (0: a free one,\n"
     "                   which is printed on standard error) or on unix:PATH\n"
     "  --clocks N       cycles of the machine for each half period of TCK (default 1)\n"
     "  --once           end when the JTAG client leaves, or the process that started this one\n"
     "  --stdio          the console reads standard input, whose end ends the run\n"
-    "  --cycles N       end after N cycles, with status 3\n"
+    "  --max-cycles N   end after N cycles, with status 3 (also --cycles)\n"
+    "  --memory FILE    memory is this file: who maps it has a back door\n"
+    "  --log FILE       write what each hart does, an instruction a line\n"
+    "  --events FILE    count what happens at each address, write it at the end\n"
+    "  --trace FILE     write all signals as FST\n"
     "  --stats          at the end, print cycles and speed on standard error\n";
 
 struct Options {
-  std::string elf, jtag;
+  std::string elf, jtag, memory, log, events, trace;
   std::uint64_t cycles = 0;
   std::uint64_t clocks = 1;
   bool once = false;
@@ -67,7 +73,15 @@ std::optional<Options> readOptions(int count, char** arguments) {
         out.elf = value;
       } else if (name == "--jtag") {
         out.jtag = value;
-      } else if (name == "--cycles") {
+      } else if (name == "--memory") {
+        out.memory = value;
+      } else if (name == "--log") {
+        out.log = value;
+      } else if (name == "--events") {
+        out.events = value;
+      } else if (name == "--trace") {
+        out.trace = value;
+      } else if (name == "--cycles" || name == "--max-cycles") {
         good = readNumber(value, out.cycles);
       } else if (name == "--clocks") {
         good = readNumber(value, out.clocks) && out.clocks > 0 && out.clocks <= 1000;
@@ -83,20 +97,8 @@ std::optional<Options> readOptions(int count, char** arguments) {
   return out;
 }
 
-/// The status that the program has asked for, through `tohost`.
-std::optional<int> exitStatus(const Model& model, const LoadedElf& program) {
-  const auto symbol = program.symbols.find("tohost");
-  if (symbol == program.symbols.end()) return std::nullopt;
-  std::uint32_t value = 0;
-  if (!model.peek(symbol->second, std::as_writable_bytes(std::span(&value, 1)))) {
-    return std::nullopt;
-  }
-  if ((value & 1) == 0) return std::nullopt;
-  return static_cast<int>(value >> 1 & 0xff);
-}
-
 /// Runs until something ends it; the exit status.
-int simulate(Model& model, const LoadedElf& program, RemoteBitbang* jtag, const Options& options) {
+int simulate(Model& model, HostInterface& host, RemoteBitbang* jtag, const Options& options) {
   Console& console = Console::instance();
   // While the debugger talks, the clock goes on with TCK only, and the process sleeps until the
   // next word: a sleeper is woken at once, on a busy machine too. After a silence it runs freely.
@@ -111,10 +113,20 @@ int simulate(Model& model, const LoadedElf& program, RemoteBitbang* jtag, const 
     }
     if (!talking) model.run(kBatch);
     console.exchange(waits && jtag == nullptr ? 1 : 0);
-    if (const auto status = exitStatus(model, program)) return *status;
+    if (const auto status = host.serve()) return *status;
     if (options.stdio && console.ended() && waits) return 0;
     if (options.cycles != 0 && model.cycles() >= options.cycles) return 3;
   }
+}
+
+/// Opens what the options ask for. What went wrong; empty: nothing.
+std::string prepare(Model& model, const Options& options) {
+  std::string error;
+  if (!options.memory.empty()) error = model.shareMemory(options.memory);
+  if (error.empty() && !options.log.empty()) error = model.openLog(options.log);
+  if (error.empty() && !options.events.empty()) error = model.openEvents(options.events);
+  if (error.empty() && !options.trace.empty()) error = model.openTrace(options.trace);
+  return error;
 }
 
 }  // namespace
@@ -129,12 +141,14 @@ int main(int count, char** arguments) {
   if (options->once) prctl(PR_SET_PDEATHSIG, SIGTERM);
   const std::unique_ptr<Model> model = makeModel();
   LoadedElf program;
-  if (!options->elf.empty()) {
+  program.error = prepare(*model, *options);
+  if (program.error.empty() && !options->elf.empty()) {
     program = loadElf(*model, options->elf);
-    if (!program.error.empty()) {
-      std::fprintf(stderr, "%s\n", program.error.c_str());
-      return 2;
-    }
+    if (program.error.empty()) model->start(program.entry);
+  }
+  if (!program.error.empty()) {
+    std::fprintf(stderr, "%s\n", program.error.c_str());
+    return 2;
   }
   if (options->stdio) Console::instance().openInput();
   std::optional<RemoteBitbang> jtag;
@@ -148,7 +162,8 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "jtag: %s\n", jtag->address().c_str());
   }
   const auto begin = std::chrono::steady_clock::now();
-  const int status = simulate(*model, program, jtag ? &*jtag : nullptr, *options);
+  HostInterface host(*model, program);
+  const int status = simulate(*model, host, jtag ? &*jtag : nullptr, *options);
   Console::instance().exchange(0);
   if (options->stats) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace dojo::rtl {
 
@@ -28,6 +29,25 @@ class Model {
   /// Memory through the back door, in no simulated time. False: not all of it is memory.
   [[nodiscard]] virtual bool poke(std::uint64_t address, std::span<const std::byte> bytes) = 0;
   [[nodiscard]] virtual bool peek(std::uint64_t address, std::span<std::byte> into) const = 0;
+
+  /// A program has been loaded: machines whose harts wait for that begin to run it there.
+  virtual void start(std::uint64_t /*entry*/) {}
+  /// Memory becomes a file that others can map, too. What went wrong; empty: nothing.
+  [[nodiscard]] virtual std::string shareMemory(const std::string& path) {
+    return path + ": this machine's memory can't be shared";
+  }
+  /// Writes down what each hart does, an instruction a line.
+  [[nodiscard]] virtual std::string openLog(const std::string& path) {
+    return path + ": this machine writes no log";
+  }
+  /// Counts what happens at each address of the program; written at the end of the run.
+  [[nodiscard]] virtual std::string openEvents(const std::string& path) {
+    return path + ": this machine counts no events";
+  }
+  /// Writes down all signals, in the format of GTKWave's FST.
+  [[nodiscard]] virtual std::string openTrace(const std::string& path) {
+    return path + ": this program was built without traces";
+  }
 
   /// Nothing will happen but the passing of time until an interrupt or the debugger comes.
   [[nodiscard]] virtual bool idle() const = 0;

@@ -22,15 +22,15 @@ package snitch_boot_rom;
       32'h0, 32'h0, 32'h0, 32'h0
   };
 
-  /// The double word at an offset.
-  function automatic logic [63:0] double_word(logic [11:0] offset);
-    if (offset >= 12'(4 * Words)) return '0;
-    return {Code[{offset[5:3], 1'b1}], Code[{offset[5:3], 1'b0}]};
+  /// Double word `index` of the ROM.
+  function automatic logic [63:0] double_word(logic [8:0] index);
+    if (index >= 9'(Words / 2)) return '0;
+    return {Code[{index[2:0], 1'b1}], Code[{index[2:0], 1'b0}]};
   endfunction
-  /// The line of 64 bytes at an offset.
-  function automatic logic [511:0] line(logic [11:0] offset);
+  /// Line `index`, of 64 bytes.
+  function automatic logic [511:0] line(logic [5:0] index);
     logic [511:0] out;
-    for (int i = 0; i < 8; ++i) out[64*i+:64] = double_word({offset[11:6], 3'(i), 3'b000});
+    for (int i = 0; i < 8; ++i) out[64*i+:64] = double_word({index, 3'(i)});
     return out;
   endfunction
 endpackage

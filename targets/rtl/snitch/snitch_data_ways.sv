@@ -81,14 +81,14 @@ module snitch_data_ways
   wire valid = (cut_core_valid || cut_fp_valid) && room;
   mem_req_t chosen;
   assign chosen = fp_turn ? cut_fp : cut_core;
-  wire inside = chosen.addr - ScratchpadOrigin < ScratchpadBytes;
+  wire near = chosen.addr - ScratchpadOrigin < ScratchpadBytes;
 
-  wire wants_tcdm = valid && inside;
+  wire wants_tcdm = valid && near;
   wire mover_turn = mover_valid && (!wants_tcdm || mover_next_q);
   assign tcdm_valid = wants_tcdm || mover_valid;
   assign tcdm_req = mover_turn ? mover_req : chosen;
   assign mover_ready = mover_turn && tcdm_ready;
-  assign outside_valid = valid && !inside;
+  assign outside_valid = valid && !near;
   assign outside_req = chosen;
 
   wire to_tcdm = wants_tcdm && !mover_turn && tcdm_ready;

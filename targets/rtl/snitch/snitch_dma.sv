@@ -63,11 +63,11 @@ module snitch_dma
   function automatic logic in_tcdm(logic [31:0] addr);
     return addr - ScratchpadOrigin < ScratchpadBytes;
   endfunction
-  /// Of `left` bytes from `addr` on, those in the first line.
-  function automatic part_t part_of(logic [31:0] addr, logic [31:0] left);
+  /// Of `left` bytes from place `first` of a line on, those in that line.
+  function automatic part_t part_of(logic [5:0] first, logic [31:0] left);
     part_t out;
-    out.first = addr[5:0];
-    out.bytes = 7'd64 - 7'(addr[5:0]);
+    out.first = first;
+    out.bytes = 7'd64 - 7'(first);
     if (left < 32'(out.bytes)) out.bytes = left[6:0];
     return out;
   endfunction
@@ -82,7 +82,7 @@ module snitch_dma
   wire [6:0] funct7 = offload_req.instr[31:25];
   wire is_copy = funct7 == 7'd2 || funct7 == 7'd3;
   wire is_status = funct7 == 7'd4 || funct7 == 7'd5;
-  wire [4:0] option = funct7[0] ? offload_req.rs2[4:0] : offload_req.instr[24:20];
+  wire [1:0] option = funct7[0] ? offload_req.rs2[1:0] : offload_req.instr[21:20];
   wire queue_full = queued_q == 4'(Transfers);
   wire answer_free = !offload_rsp_valid || offload_rsp_ready;
   assign offload_ready = is_copy ? answer_free && !queue_full : is_status ? answer_free : 1'b1;
@@ -126,7 +126,7 @@ module snitch_dma
           offload_rsp.rd <= offload_req.instr[11:7];
           if (is_copy) offload_rsp.data <= next_id_q;
           else begin
-            case (option[1:0])
+            case (option)
               2'd0: offload_rsp.data <= done_id_q;
               2'd1: offload_rsp.data <= next_id_q;
               2'd2: offload_rsp.data <= 32'(busy);
@@ -185,7 +185,7 @@ module snitch_dma
   logic [31:0] read_at_q;  ///< Bytes of the row asked for already.
   assign reading = rows_q[row_read_q];
   wire [31:0] read_from = reading.src + read_at_q;
-  wire part_t read_part = part_of(read_from, reading.size - read_at_q);
+  wire part_t read_part = part_of(read_from[5:0], reading.size - read_at_q);
   wire reads_tcdm = in_tcdm(read_from);
   logic [4:0] lines_q;     ///< Asked for, to the place where they are realigned.
   logic [4:0] on_way_q;    ///< Asked for, not answered.
@@ -272,7 +272,7 @@ module snitch_dma
   logic [31:0] written_q;  ///< Bytes of the row written already.
   assign writing = rows_q[row_write_q];
   wire [31:0] write_to = writing.dst + written_q;
-  wire part_t write_part = part_of(write_to, writing.size - written_q);
+  wire part_t write_part = part_of(write_to[5:0], writing.size - written_q);
   wire writes_tcdm = in_tcdm(write_to);
   wire write_empty = writing.size == '0;
   wire may_write = rows_unwritten_q != '0 && !write_empty && count_q != '0

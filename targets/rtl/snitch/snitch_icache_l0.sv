@@ -72,6 +72,9 @@ module snitch_icache_l0 (
   logic [3:0] exit_word;
   logic next_there;
   always_comb begin
+    automatic logic [31:0] code = '0;
+    automatic logic [31:0] from = '0;
+    automatic logic [31:0] target = '0;
     next = line + 1'b1;
     exit_word = 4'd15;
     next_there = 1'b0;
@@ -79,10 +82,10 @@ module snitch_icache_l0 (
       for (int i = 15; i >= 0; --i) begin
         if (leaves_q[way][i] && 4'(i) >= word) exit_word = 4'(i);
       end
-      if (leaves_q[way][exit_word]) begin : leaves
-        automatic logic [31:0] code = words_q[{way, exit_word}];
-        automatic logic [31:0] from = {line, exit_word, 2'b00};
-        automatic logic [31:0] target = from + (code[3] ? {{12{code[31]}}, code[19:12], code[20],
+      if (leaves_q[way][exit_word]) begin
+        code = words_q[{way, exit_word}];
+        from = {line, exit_word, 2'b00};
+        target = from + (code[3] ? {{12{code[31]}}, code[19:12], code[20],
             code[30:21], 1'b0} : {{20{code[31]}}, code[7], code[30:25], code[11:8], 1'b0});
         next = target[31:6];
       end

@@ -129,6 +129,7 @@ module snitch_outside
   assign rsp_valid = full_q[now_q] ? masters_t'(1) << slot_master_q[now_q] : '0;
 
   // Reservations: a double word for each hart, lost when another writes to it.
+  wire [$clog2(Harts)-1:0] hart = $clog2(Harts)'(master);
   logic [Harts-1:0] reserved_q;
   logic [31:0] reservation_q[Harts];
 
@@ -151,21 +152,21 @@ module snitch_outside
       end
       if (asked) begin
         automatic logic [31:0] at = {now.addr[31:3], 3'b000};
-        automatic logic [63:0] before = '0;
+        automatic logic [63:0] old = '0;
         behind_q <= ~(req_ready | (req_ready - 1'b1));
         master_q <= master;
         place_q <= place;
-        if (place == Rom) before = snitch_boot_rom::double_word(at[11:0]);
+        if (place == Rom) old = snitch_boot_rom::double_word(at[11:3]);
         if (place == Ram) begin
           automatic logic stores = now.write;
           automatic logic [63:0] data = now.data;
-          if (!now.write) before = snitch_memory_read(at);
+          if (!now.write) old = snitch_memory_read(at);
           if (now.amo == AmoSc) begin
-            stores = 32'(master) < Harts && reserved[master] && reservation_q[master] == at;
-            before = {2{31'b0, !stores}};
+            stores = 32'(master) < Harts && reserved[hart] && reservation_q[hart] == at;
+            old = {2{31'b0, !stores}};
           end else if (now.amo != AmoNone && now.amo != AmoLr) begin
             stores = 1'b1;
-            data = atomic_result(now.amo, before, now.data, now.strobe[4]);
+            data = atomic_result(now.amo, old, now.data, now.strobe[4]);
           end
           for (int h = 0; h < Harts; ++h) begin
             if (h == 32'(master)) begin
@@ -177,7 +178,7 @@ module snitch_outside
           end
           if (stores) snitch_memory_write(at, data, now.strobe);
         end
-        data_q <= before;
+        data_q <= old;
       end
       if (taken_q || |full_q) begin
         now_q <= now_q + 1'b1;

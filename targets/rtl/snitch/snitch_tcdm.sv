@@ -51,6 +51,7 @@ module snitch_tcdm
 
   localparam int unsigned Banks = 32;
   typedef logic [Ports-1:0] ports_t;
+  typedef logic [$clog2(Harts)-1:0] hart_t;
 
   ports_t behind_q[Banks];  ///< Who comes next: the ports behind the one granted last.
   logic [Banks-1:0] atomic_first_q, atomic_second_q;
@@ -62,6 +63,7 @@ module snitch_tcdm
   // Who is granted its bank.
   always_comb begin
     automatic ports_t want[Banks];
+    automatic ports_t ahead = '0;
     req_ready = '0;
     for (int b = 0; b < Banks; ++b) want[b] = '0;
     if (|req_valid) begin
@@ -70,7 +72,7 @@ module snitch_tcdm
       end
       for (int b = 0; b < Banks; ++b) begin
         if (want[b] != '0 && !reached[b] && !atomic_first_q[b] && !atomic_second_q[b]) begin
-          automatic ports_t ahead = want[b] & behind_q[b];
+          ahead = want[b] & behind_q[b];
           req_ready |= ahead != '0 ? ahead & -ahead : want[b] & -want[b];
         end
       end
@@ -114,31 +116,32 @@ module snitch_tcdm
         for (int p = 0; p < Ports; ++p) begin
           if (granted[p]) begin
             automatic logic [31:0] at = {req[p].addr[31:3], 3'b000};
-            automatic logic [63:0] before = '0;
+            automatic logic [63:0] old = '0;
             automatic logic [63:0] data = req[p].data;
             automatic logic stores = req[p].write;
-            automatic logic [3:0] owner = hart[p];
+            automatic logic owned = 32'(hart[p]) < Harts;
+            automatic hart_t owner = hart_t'(hart[p]);
             behind_q[at[7:3]] <= ~(ports_t'(1) << p | ((ports_t'(1) << p) - 1'b1));
-            if (!req[p].write) before = snitch_memory_read(at);
+            if (!req[p].write) old = snitch_memory_read(at);
             if (req[p].amo == AmoLr) begin
-              if (32'(owner) < Harts) begin
+              if (owned) begin
                 reserved[owner] = 1'b1;
                 reservation_q[owner] <= at;
               end
             end else if (req[p].amo == AmoSc) begin
-              stores = 32'(owner) < Harts && reserved[owner] && reservation_q[owner] == at;
-              before = {2{31'b0, !stores}};
-              if (32'(owner) < Harts) reserved[owner] = 1'b0;
+              stores = owned && reserved[owner] && reservation_q[owner] == at;
+              old = {2{31'b0, !stores}};
+              if (owned) reserved[owner] = 1'b0;
             end else if (req[p].amo != AmoNone) begin
               stores = 1'b1;
-              data = atomic_result(req[p].amo, before, req[p].data, req[p].strobe[4]);
+              data = atomic_result(req[p].amo, old, req[p].data, req[p].strobe[4]);
               atomics[at[7:3]] = 1'b1;
             end
-            rsp_data[p] <= before;
+            rsp_data[p] <= old;
             if (stores) begin
               snitch_memory_write(at, data, req[p].strobe);
               for (int h = 0; h < Harts; ++h) begin
-                if (h != 32'(owner) && reservation_q[h] == at) reserved[h] = 1'b0;
+                if ((!owned || hart_t'(h) != owner) && reservation_q[h] == at) reserved[h] = 1'b0;
               end
             end
           end

@@ -79,7 +79,7 @@ module snitch_wide #(
             snitch_memory_read_line(at, line);
             lines_q[slot] <= line;
           end else begin
-            lines_q[slot] <= in_rom ? snitch_boot_rom::line(at[11:0]) : '0;
+            lines_q[slot] <= in_rom ? snitch_boot_rom::line(at[11:6]) : '0;
           end
         end
       end
