@@ -227,6 +227,9 @@ void Emitter::unguarded(const ir::Node& node) {
 
 void Emitter::scope(const ir::Node& node) {
   const ir::Scope& scope = node.scope();
+  if (const auto found = plan_.regions.find(&node); found != plan_.regions.end()) {
+    return region(found->second);
+  }
   const bool vector = scope.mapping.has(ir::MapKind::vector);
   if (vector && plan_.chunks.at(&node).front().scalable) return strips(node);
   if (!scope.extent.isConstant()) {

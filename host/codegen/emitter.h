@@ -160,6 +160,11 @@ class Emitter {
   // emit_parallel.cpp
   void parallel(const ir::Node& node);
 
+  // emit_region.cpp
+  void region(const region::Code& code);
+  [[nodiscard]] Value* regionInput(const region::Input& input);
+  [[nodiscard]] Value* regionNumber(const region::Number& number);
+
   // emit_memory.cpp
   [[nodiscard]] Value* base(ir::BufferId buffer);
   /// As wide as an address.
@@ -208,11 +213,6 @@ class Emitter {
   [[nodiscard]] Value* column(ir::BufferId buffer,
                               const llvm::SmallVector<ElementPlace, 16>& places, unsigned height);
 
-  // emit_leaf.cpp
-  void leaf(const ir::Leaf& leaf);
-  void laneByLane(const ir::Leaf& leaf);
-  void horizontally(const ir::Leaf& leaf);
-  [[nodiscard]] Value* rightSide(const ir::Leaf& leaf, const Piece* piece);
   // emit_instruction.cpp
   void instruction(const ir::Node& node);
   [[nodiscard]] llvm::Type* passedType(const ir::Buffer& operand, const std::string& constraint);
@@ -222,6 +222,11 @@ class Emitter {
   [[nodiscard]] std::vector<ElementPlace> placesOf(const Box& box);
   [[nodiscard]] static bool wholeSlot(const std::vector<ElementPlace>& places, const Slot& slot);
 
+  // emit_leaf.cpp
+  void leaf(const ir::Leaf& leaf);
+  void laneByLane(const ir::Leaf& leaf);
+  void horizontally(const ir::Leaf& leaf);
+  [[nodiscard]] Value* rightSide(const ir::Leaf& leaf, const Piece* piece);
   [[nodiscard]] Value* operand(const ir::Operand& operand, ir::DType type, const Piece* piece);
   [[nodiscard]] Value* smallIndex(const ir::Operand& operand, const Piece* piece);
   [[nodiscard]] ir::DType operandType(const ir::Leaf& leaf, std::size_t position) const;

@@ -52,7 +52,8 @@ class Builder {
   [[nodiscard]] Place placeOf(const ir::Access& access);
   [[nodiscard]] ir::Affine folded(const ir::Affine& expr, const ir::Dim& dim,
                                   const ir::Buffer& buffer);
-  [[nodiscard]] ir::Affine gathered(const ir::Index& index, const ir::Buffer& buffer);
+  [[nodiscard]] ir::Affine gathered(const ir::Index& index, const ir::Dim& dim,
+                                    const ir::Buffer& buffer);
   [[nodiscard]] bool isOutside(const ir::Affine& expr) const;
   /// `position` as of Site.
   [[nodiscard]] Operand access(const ir::Access& access, Form form, int position);

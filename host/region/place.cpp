@@ -39,7 +39,7 @@ ir::Affine Builder::folded(const ir::Affine& expr, const ir::Dim& dim, const ir:
   return {};
 }
 
-ir::Affine Builder::gathered(const ir::Index& index, const ir::Buffer& buffer) {
+ir::Affine Builder::gathered(const ir::Index& index, const ir::Dim& dim, const ir::Buffer& buffer) {
   ir::Index here = index;
   for (ir::Affine& inner : here.gatherIndices) {
     inner = substituted(inner);
@@ -49,7 +49,7 @@ ir::Affine Builder::gathered(const ir::Index& index, const ir::Buffer& buffer) {
                        buffer.name));
     return {};
   }
-  return ir::Affine::variable(number({here, 0}));
+  return ir::Affine::variable(number({here, dim.fold > 1 ? dim.fold : 0}));
 }
 
 Builder::Place Builder::placeOf(const ir::Access& access) {
@@ -59,7 +59,8 @@ Builder::Place Builder::placeOf(const ir::Access& access) {
   for (std::size_t d = 0; d < access.indices.size(); ++d) {
     const ir::Index& index = access.indices[d];
     if (buffer.dims[d].fold == 1) continue;
-    ir::Affine part = index.isGather() ? gathered(index, buffer) : substituted(index.affine);
+    ir::Affine part =
+        index.isGather() ? gathered(index, buffer.dims[d], buffer) : substituted(index.affine);
     if (inLanes() && !index.isGather()) {
       const std::int64_t step = part.coef(lane_);
       if (step != 0 && buffer.dims[d].fold != 0) {
