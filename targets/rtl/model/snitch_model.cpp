@@ -4,6 +4,7 @@
 #include "map.h"
 #include "model.h"
 #include "snitch_memory.h"
+#include "snitch_observer.h"
 
 namespace dojo::rtl {
 
@@ -30,12 +31,13 @@ class SnitchModel final : public Model {
 
   void run(std::uint64_t count) override {
     for (std::uint64_t i = 0; i < count; ++i) {
+      if (top_.observe != 0) SnitchObserver::instance().setCycle(cycles_);
       top_.clk = 1;
       top_.eval();
       top_.clk = 0;
       top_.eval();
+      ++cycles_;
     }
-    cycles_ += count;
   }
   [[nodiscard]] std::uint64_t cycles() const override { return cycles_; }
 
@@ -70,6 +72,15 @@ class SnitchModel final : public Model {
   }
   std::string shareMemory(const std::string& path) override {
     return SnitchMemory::instance().share(path);
+  }
+
+  std::string openLog(const std::string& path) override {
+    top_.observe = 1;
+    return SnitchObserver::instance().openLog(path);
+  }
+  std::string openEvents(const std::string& path) override {
+    top_.observe = 1;
+    return SnitchObserver::instance().openEvents(path);
   }
 
   [[nodiscard]] bool idle() const override { return top_.sleeping != 0; }

@@ -49,7 +49,8 @@ module snitch_cc
     // What happened.
     output core_events_t events,
     output logic offloaded,  ///< An instruction was handed on to the FP subsystem.
-    output logic idle
+    output logic idle,
+    input logic observe  ///< Tell the model what happens, cycle by cycle.
 );
   // One function for all instances, not a copy for each.
   /* verilator no_inline_module */
@@ -230,5 +231,29 @@ module snitch_cc
   always_comb begin
     events = core_events | fp_events;
     events.tcdm_conflict = |(tcdm_valid & ~tcdm_ready);
+  end
+
+  // For logs and profiles: the instruction at which the core stands (bit 0 of `did`: it ended), the
+  // one that was issued to the FP side (bit 1), the integer register (bit 2) and the FP register
+  // (bit 3) that is written.
+  import "DPI-C" function void snitch_observe(
+    input int unsigned hart,
+    input int unsigned did,
+    input int unsigned pc,
+    input int unsigned instruction,
+    input int unsigned fp_instruction,
+    input byte unsigned integer_register,
+    input int unsigned integer_value,
+    input byte unsigned fp_register,
+    input longint unsigned fp_value,
+    input int unsigned happened
+  );
+  always_ff @(posedge clk) begin
+    if (observe) begin
+      snitch_observe(hart_id, {28'b0, fpss.write_enable, core.x_written, fpss.issued, core.ended},
+                     core.pc_q, core.present ? core.instruction : '0, fpss.instr,
+                     {3'b0, core.x_register}, core.x_value, {3'b0, fpss.write_register},
+                     fpss.write_data, 32'(events));
+    end
   end
 endmodule

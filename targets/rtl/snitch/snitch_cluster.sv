@@ -16,7 +16,8 @@ module snitch_cluster
     bus_if.slave system,  ///< Of the debug module.
     input logic start,    ///< Runs the program at start_address on all harts.
     input logic [31:0] start_address,
-    output logic [Harts-1:0] idle
+    output logic [Harts-1:0] idle,
+    input logic observe  ///< Tell the model what happens, cycle by cycle.
 );
   import map_pkg::*;
 
@@ -86,7 +87,8 @@ module snitch_cluster
         .barrier_done,
         .events(events[i]),
         .offloaded(offloaded[i]),
-        .idle(idle[i])
+        .idle(idle[i]),
+        .observe
     );
     assign tcdm_hart[3*i+:3] = '{default: 4'(i)};
   end
@@ -129,7 +131,8 @@ module snitch_cluster
       .barrier_done,
       .events(events[Cores]),
       .offloaded(offloaded[Cores]),
-      .idle(idle[Cores])
+      .idle(idle[Cores]),
+      .observe
   );
   assign tcdm_hart[DmaPort] = 4'(Cores);
   assign tcdm_hart[SystemPort] = 4'(Harts);

@@ -508,15 +508,19 @@ module snitch_core
     end
   end
 
+  logic x_written;
+  logic [4:0] x_register;
+  logic [31:0] x_value;
+  always_comb begin
+    x_written = writes_now || lsu_out_valid || muldiv_out_valid || offload_rsp_valid;
+    if (writes_now) {x_register, x_value} = {rd, value};
+    else if (lsu_out_valid) {x_register, x_value} = {lsu_out_rd, lsu_out_value};
+    else if (muldiv_out_valid) {x_register, x_value} = {muldiv_out_rd, muldiv_out_value};
+    else {x_register, x_value} = offload_rsp;
+    if (x_register == '0) x_written = 1'b0;
+  end
   always_ff @(posedge clk) begin
-    if (writes_now) x_q[rd] <= value;
-    else if (lsu_out_valid) begin
-      if (lsu_out_rd != 0) x_q[lsu_out_rd] <= lsu_out_value;
-    end else if (muldiv_out_valid) begin
-      if (muldiv_out_rd != 0) x_q[muldiv_out_rd] <= muldiv_out_value;
-    end else if (offload_rsp_valid) begin
-      if (offload_rsp.rd != 0) x_q[offload_rsp.rd] <= offload_rsp.data;
-    end
+    if (x_written) x_q[x_register] <= x_value;
     if (debug_x && debug.reg_write && debug.reg_addr[4:0] != 0) begin
       x_q[debug.reg_addr[4:0]] <= debug.reg_wdata;
     end

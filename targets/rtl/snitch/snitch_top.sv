@@ -10,6 +10,7 @@ module snitch_top #(
     input logic system_rst_n, ///< The reset line of the board: all but the debug module.
     input logic start,        ///< One cycle: all harts run the program at start_address.
     input logic [31:0] start_address,
+    input logic observe,      ///< Tell the model what happens, cycle by cycle.
     input logic tck,
     input logic tms,
     input logic tdi,
@@ -47,7 +48,8 @@ module snitch_top #(
       .system,
       .start,
       .start_address,
-      .idle
+      .idle,
+      .observe
   );
 
   logic dmi_valid, dmi_write;

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "snitch_observer.h"
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstring>
+
+namespace dojo::rtl {
+
+namespace {
+
+constexpr std::array<const char*, 32> kInteger = {
+    "zero", "ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "s0", "s1", "a0",
+    "a1",   "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5",
+    "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
+constexpr std::array<const char*, 32> kFloat = {
+    "ft0", "ft1", "ft2", "ft3", "ft4",  "ft5",  "ft6", "ft7", "fs0",  "fs1", "fa0",
+    "fa1", "fa2", "fa3", "fa4", "fa5",  "fa6",  "fa7", "fs2", "fs3",  "fs4", "fs5",
+    "fs6", "fs7", "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11"};
+/// The fields of core_events_t, from bit 0 on.
+constexpr std::array<const char*, 14> kNames = {
+    "barrier",        "tcdm_conflict",    "fp_idle",       "fp_stall_memory", "fp_stall_stream",
+    "fp_stall_write", "fp_stall_operand", "stall_offload", "stall_load",      "stall_operand",
+    "stall_fetch",    "fpu_busy",         "fp_retired",    "retired"};
+
+}  // namespace
+
+SnitchObserver& SnitchObserver::instance() {
+  static SnitchObserver observer;
+  return observer;
+}
+
+SnitchObserver::~SnitchObserver() { close(); }
+
+std::string SnitchObserver::openLog(const std::string& path) {
+  log_.reset(std::fopen(path.c_str(), "w"));
+  return log_ ? "" : path + ": " + std::strerror(errno);
+}
+
+std::string SnitchObserver::openEvents(const std::string& path) {
+  events_.reset(std::fopen(path.c_str(), "w"));
+  return events_ ? "" : path + ": " + std::strerror(errno);
+}
+
+void SnitchObserver::close() {
+  if (events_) {
+    std::fprintf(events_.get(), "hart pc cycles");
+    for (const char* const name : kNames) std::fprintf(events_.get(), " %s", name);
+    std::fputc('\n', events_.get());
+    for (const auto& [key, counts] : counts_) {
+      std::fprintf(events_.get(), "%" PRIu64 " %08" PRIx32 " %" PRIu64, key >> 32,
+                   static_cast<std::uint32_t>(key), counts.cycles);
+      for (const std::uint64_t count : counts.of) std::fprintf(events_.get(), " %" PRIu64, count);
+      std::fputc('\n', events_.get());
+    }
+  }
+  events_.reset();
+  log_.reset();
+}
+
+void SnitchObserver::see(const Observation& seen) {
+  if (log_) log(seen);
+  if (events_) count(seen);
+}
+
+void SnitchObserver::log(const Observation& seen) {
+  if (!seen.ended && !seen.fpIssued && seen.integerRegister < 0 && seen.fpRegister < 0) return;
+  std::FILE* const out = log_.get();
+  std::fprintf(out, "%10" PRIu64 " %u ", cycle_, seen.hart);
+  if (seen.ended) {
+    std::fprintf(out, "%08" PRIx32 " %08" PRIx32, seen.pc, seen.instruction);
+  } else {
+    std::fprintf(out, "%17s", "");
+  }
+  if (seen.fpIssued) std::fprintf(out, "  fp %08" PRIx32, seen.fpInstruction);
+  if (seen.integerRegister >= 0) {
+    std::fprintf(out, "  %s=%08" PRIx32, kInteger[static_cast<unsigned>(seen.integerRegister)],
+                 seen.integerValue);
+  }
+  if (seen.fpRegister >= 0) {
+    std::fprintf(out, "  %s=%016" PRIx64, kFloat[static_cast<unsigned>(seen.fpRegister)],
+                 seen.fpValue);
+  }
+  std::fputc('\n', out);
+}
+
+void SnitchObserver::count(const Observation& seen) {
+  auto& [pc, counts] = last_[seen.hart & 15];
+  if (counts == nullptr || pc != seen.pc) {
+    pc = seen.pc;
+    counts = &counts_[std::uint64_t(seen.hart) << 32 | seen.pc];
+  }
+  ++counts->cycles;
+  for (std::size_t i = 0; i < kEvents; ++i) counts->of[i] += seen.happened >> i & 1;
+}
+
+}  // namespace dojo::rtl
+
+extern "C" void snitch_observe(unsigned int hart, unsigned int did, unsigned int pc,
+                               unsigned int instruction, unsigned int fp_instruction,
+                               unsigned char integer_register, unsigned int integer_value,
+                               unsigned char fp_register, unsigned long long fp_value,
+                               unsigned int happened) {
+  dojo::rtl::Observation seen;
+  seen.hart = hart;
+  seen.ended = (did & 1) != 0;
+  seen.fpIssued = (did & 2) != 0;
+  seen.pc = pc;
+  seen.instruction = instruction;
+  seen.fpInstruction = fp_instruction;
+  if ((did & 4) != 0) seen.integerRegister = integer_register & 31;
+  if ((did & 8) != 0) seen.fpRegister = fp_register & 31;
+  seen.integerValue = integer_value;
+  seen.fpValue = fp_value;
+  seen.happened = happened;
+  dojo::rtl::SnitchObserver::instance().see(seen);
+}

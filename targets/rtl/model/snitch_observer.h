@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/// \file
+/// What the harts of the Snitch cluster do, as snitch_cc.sv tells it cycle by cycle: a log that
+/// people can read, and counts for profiles.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace dojo::rtl {
+
+/// One cycle of one hart.
+struct Observation {
+  unsigned hart = 0;
+  bool ended = false;     ///< The instruction at pc.
+  bool fpIssued = false;  ///< fpInstruction, to the FPU or the FP load/store unit.
+  std::uint32_t pc = 0, instruction = 0, fpInstruction = 0;
+  int integerRegister = -1, fpRegister = -1;  ///< Written; -1: none.
+  std::uint32_t integerValue = 0;
+  std::uint64_t fpValue = 0;
+  std::uint32_t happened = 0;  ///< core_events_t.
+};
+
+class SnitchObserver {
+ public:
+  /// The one that the machine talks to.
+  static SnitchObserver& instance();
+  ~SnitchObserver();
+
+  /// A line for each cycle in which a hart did something: cycle, hart, address and word of the
+  /// instruction that ended, then `fp` and the word of one issued to the FP side, then what was
+  /// written. What went wrong; empty: nothing.
+  [[nodiscard]] std::string openLog(const std::string& path);
+  /// Counts, for each hart and address at which its integer core stood, the cycles and all of
+  /// core_events_t; written by close().
+  [[nodiscard]] std::string openEvents(const std::string& path);
+  void close();
+
+  void setCycle(std::uint64_t cycle) { cycle_ = cycle; }
+  void see(const Observation& seen);
+
+ private:
+  static constexpr std::size_t kEvents = 14;
+  struct Counts {
+    std::uint64_t cycles = 0;
+    std::array<std::uint64_t, kEvents> of{};
+  };
+  struct Closer {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  void log(const Observation& seen);
+  void count(const Observation& seen);
+
+  std::unique_ptr<std::FILE, Closer> log_, events_;
+  std::map<std::uint64_t, Counts> counts_;                    ///< By hart << 32 | pc.
+  std::array<std::pair<std::uint32_t, Counts*>, 16> last_{};  ///< Of each hart.
+  std::uint64_t cycle_ = 0;
+};
+
+}  // namespace dojo::rtl
