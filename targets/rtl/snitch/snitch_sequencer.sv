@@ -129,8 +129,10 @@ module snitch_sequencer
   logic        nest_ends;
   logic        outward;  // No loop within this one goes on.
   logic last, innermost, again;
+  logic [2:0] next_step;
   always_comb begin
     outward = 1'b1;
+    next_step = '0;
     {last, innermost, again} = '0;
     next_read = read_q + 1'b1;
     next_iteration = iteration_q;
@@ -142,10 +144,10 @@ module snitch_sequencer
           last = (level == 0 ? into_0 : into_1) == {1'b0, loop_q[level].length};
           innermost = level == 1 || !in_1;
           again = iteration_q[level] != loop_q[level].count;
+          next_step = stagger_q[level] == loop_q[level].stagger ? '0 : stagger_q[level] + 1'b1;
           if (loop_q[level].each ? innermost && again : last && again) begin
             next_iteration[level] = iteration_q[level] + 1'b1;
-            next_stagger[level] =
-                stagger_q[level] == loop_q[level].stagger ? '0 : stagger_q[level] + 1'b1;
+            next_stagger[level] = next_step;
             next_read = loop_q[level].each ? read_q : loop_q[level].first;
             outward = 1'b0;
           end else if (last) begin
@@ -153,7 +155,10 @@ module snitch_sequencer
             next_stagger[level] = '0;
             nest_ends = level == 0;
           end else begin
-            if (loop_q[level].each && innermost) next_iteration[level] = '0;
+            if (loop_q[level].each && innermost) begin
+              next_iteration[level] = '0;
+              next_stagger[level] = next_step;
+            end
             outward = 1'b0;
           end
         end
