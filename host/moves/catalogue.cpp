@@ -13,6 +13,8 @@
   RULE(joinScopes)        \
   RULE(fissionScope)      \
   RULE(swapSiblings)      \
+  RULE(addScope)          \
+  RULE(dropScope)         \
   RULE(hoist)             \
   RULE(sink)              \
   RULE(liftGuard)         \
@@ -41,6 +43,8 @@
   RULE(combine)           \
   RULE(contractFma)       \
   RULE(expandFma)         \
+  RULE(openUpdate)        \
+  RULE(closeUpdate)       \
   RULE(foldInit)          \
   RULE(unfoldInit)        \
   RULE(foldCopy)          \
@@ -53,6 +57,8 @@
   RULE(twoPass)           \
   RULE(recompute)         \
   RULE(reuse)             \
+  RULE(biasOperand)       \
+  RULE(unbiasOperand)     \
   RULE(useInstruction)    \
   RULE(expandInstruction) \
   RULE(unroll)            \

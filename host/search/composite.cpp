@@ -12,6 +12,8 @@ const std::vector<const Composite*>& composites() {
       composite::registerBlock(), composite::vectorizeLoop(), composite::fuse(),
       composite::localize(),      composite::tile(),          composite::unrollBy(),
       composite::parallelizeBy(), composite::turn(),          composite::deinterleave(),
+      composite::instruct(),      composite::streamNest(),    composite::streamSum(),
+      composite::streamMap(),
   };
   return all;
 }

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "moves/lowerable.h"
+#include "search/composites/streams.h"
 #include "search/expert_block.h"
+#include "search/expert_streams.h"
 
 namespace dojo::search {
 namespace {
@@ -199,7 +201,10 @@ class Recipe {
       const Path top = {k};
       for (const Path& place : scopesBelow(program(), top)) {
         if (freeExtent(program(), place) == 0) continue;
-        const std::vector<moves::Move> calls = blockCalls(program(), place, target());
+        std::vector<moves::Move> calls = instructCalls(program(), place, target());
+        for (moves::Move& call : blockCalls(program(), place, target())) {
+          calls.push_back(std::move(call));
+        }
         if (std::any_of(calls.begin(), calls.end(),
                         [this](const moves::Move& call) { return take(call); })) {
           break;
@@ -427,6 +432,12 @@ class Recipe {
 
 }  // namespace
 
-Position expert(const Position& start) { return Recipe(start).run(); }
+Position expert(const Position& start) {
+  const std::vector<ir::Buffer>& buffers = start.state()->program().buffers;
+  const bool floats = std::any_of(buffers.begin(), buffers.end(),
+                                  [](const ir::Buffer& b) { return ir::isFloat(b.dtype); });
+  const bool streams = floats && hasStreams(start.state()->target());
+  return streams ? expertOnStreams(start) : Recipe(start).run();
+}
 
 }  // namespace dojo::search

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ir/order.h"
 #include "ir/print.h"
 #include "moves/clause.h"
 #include "moves/rules/edits.h"
@@ -16,6 +17,9 @@ namespace {
 bool seenBy(const State& state, const ir::Path& producer, const ir::Path& consumer,
             ir::BufferId buffer) {
   const auto& sites = state.accesses().of(buffer);
+  const auto made = std::find_if(sites.begin(), sites.end(), [&](const ir::Site* site) {
+    return site->touch == ir::Touch::write && site->path == producer;
+  });
   return std::all_of(sites.begin(), sites.end(), [&](const ir::Site* site) {
     if (site->touch == ir::Touch::write || site->path == consumer) return true;
     const std::optional<Definition> from = definitionOf(state.accesses(), *site);
@@ -27,7 +31,8 @@ bool seenBy(const State& state, const ir::Path& producer, const ir::Path& consum
         std::equal(producer.begin(), producer.begin() + from->fixed, site->path.begin());
     if (!shared || producer[depth] < from->firstChild) return true;
     // A leaf reads before it writes.
-    return producer[depth] >= site->path[depth] + (depth + 1 == producer.size() ? 0 : 1);
+    if (producer[depth] >= site->path[depth] + (depth + 1 == producer.size() ? 0 : 1)) return true;
+    return ir::meetsLater(state.accesses(), **made, *site, from->fixed) == ir::Answer::no;
   });
 }
 

@@ -16,5 +16,9 @@ const Composite* turn();
 const Composite* deinterleave();
 const Composite* unrollBy();
 const Composite* parallelizeBy();
+const Composite* streamNest();
+const Composite* streamSum();
+const Composite* streamMap();
+const Composite* instruct();
 
 }  // namespace dojo::search::composite

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "search/expert_streams.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "moves/lowerable.h"
+#include "moves/streams.h"
+#include "search/composites/streams.h"
+#include "search/expert_block.h"
+
+namespace dojo::search {
+namespace {
+
+using ir::Path;
+
+/// A recipe that goes on for longer than this has lost its way.
+constexpr int kMostRounds = 200;
+/// Iterations of what takes a routine that are put in a row.
+constexpr std::int64_t kRoutinesInRow = 4;
+
+class Recipe {
+ public:
+  explicit Recipe(Position start)
+      : at_(std::move(start)),
+        lowerable_(moves::lowerable(program(), at_.state()->target()).ok()) {}
+
+  Position run() {
+    simplify();
+    pad();
+    part();
+    map();
+    unroll();
+    return std::move(at_);
+  }
+
+ private:
+  [[nodiscard]] const ir::Program& program() const { return at_.state()->program(); }
+  [[nodiscard]] const target::Target& target() const { return at_.state()->target(); }
+
+  bool take(const moves::Move& call) {
+    Position next = at_;
+    if (!next.add(call)) return false;
+    const bool runs = moves::lowerable(next.state()->program(), target()).ok();
+    if (lowerable_ && !runs) return false;
+    lowerable_ = runs;
+    at_ = std::move(next);
+    return true;
+  }
+
+  template <class Step>
+  void everywhere(const Step& step) {
+    for (int round = 0; round < kMostRounds; ++round) {
+      const StatePtr state = at_.state();
+      const std::vector<ir::Visit>& nodes = state->nodes();
+      if (std::none_of(nodes.begin(), nodes.end(), step)) return;
+    }
+  }
+
+  void simplify() {
+    everywhere([this](const ir::Visit& visit) {
+      if (!visit.node->isLeaf() || visit.enclosing.empty()) return false;
+      if (visit.node->leaf().op == ir::Op::div && take({"reciprocal", {visit.path}})) return true;
+      return take({"hoist", {visit.path}});
+    });
+  }
+
+  void pad() {
+    everywhere([this](const ir::Visit& visit) {
+      if (!visit.node->isLeaf() || visit.node->guard.empty()) return false;
+      const Path nest = {visit.path.front()};
+      if (!isContraction(*ir::find(program(), nest), 0)) return false;
+      for (const ir::Operand& operand : visit.node->leaf().operands) {
+        const auto* access = std::get_if<ir::Access>(&operand);
+        if (access == nullptr) continue;
+        const std::string& name = program().buffer(access->buffer).name;
+        for (const Path& around : {Path{}, nest}) {
+          if (take({"pad_cache", {around, name, std::string("heap")}})) return true;
+        }
+      }
+      return false;
+    });
+  }
+
+  [[nodiscard]] bool simple(const ir::Node& node) const {
+    return moves::loopInstructions(program(), node, target()) > 0;
+  }
+
+  /// Bodies in which some children are instructions and others are not are cut between them.
+  void part() {
+    everywhere([this](const ir::Visit& visit) {
+      if (freeExtent(program(), visit.path) == 0) return false;
+      const std::vector<ir::Node>& body = visit.node->scope().body;
+      for (std::size_t k = 1; k < body.size(); ++k) {
+        if (simple(body[k - 1]) == simple(body[k])) continue;
+        if (cut(visit.path, static_cast<std::int64_t>(k))) return true;
+        // What sets an accumulator may stand before something else.
+        const Path before = child(visit.path, static_cast<int>(k) - 1);
+        if (body[k - 1].isLeaf() && body[k].isScope() && k + 1 < body.size() &&
+            take({"swap_siblings", {before}})) {
+          return true;
+        }
+      }
+      return false;
+    });
+  }
+
+  /// Values that pass between the parts are kept in memory.
+  bool cut(const Path& scope, std::int64_t k) {
+    const Position before = at_;
+    const bool lowerable = lowerable_;
+    if (take({"fission_scope", {scope, k}})) return true;
+    const std::vector<ir::Buffer> buffers = program().buffers;
+    for (const ir::Buffer& buffer : buffers) {
+      if (buffer.isArgument()) continue;
+      bool folded = false;
+      for (int d = 0; d < buffer.rank(); ++d) {
+        folded = folded || buffer.dims[static_cast<std::size_t>(d)].fold == 1;
+      }
+      if (!folded && buffer.location != "register") continue;
+      bool inside = false;
+      for (const Path& leaf : leavesBelow(program(), scope)) {
+        inside =
+            inside || ir::mentionsBuffer(*ir::find(program(), leaf), *program().find(buffer.name));
+      }
+      if (!inside) continue;
+      if (buffer.location == "register") take({"set_location", {buffer.name, std::string("heap")}});
+      for (int d = 0; d < buffer.rank(); ++d) {
+        if (buffer.dims[static_cast<std::size_t>(d)].fold == 1) {
+          take({"materialize_dim", {buffer.name, std::int64_t{d}}});
+        }
+      }
+      if (take({"fission_scope", {scope, k}})) return true;
+    }
+    at_ = before;
+    lowerable_ = lowerable;
+    return false;
+  }
+
+  /// How far a nest got: hardware loops, then what is streamed.
+  struct Score {
+    std::int64_t loops = 0, streams = 0;
+    auto operator<=>(const Score&) const = default;
+  };
+  static Score scoreOf(const ir::Program& program) {
+    Score out;
+    ir::walk(program, [&](const ir::Visit& visit) {
+      if (visit.node->isScope()) {
+        const ir::Mapping& mapping = visit.node->scope().mapping;
+        out.loops += mapping.has(ir::MapKind::frep) ? 1 : 0;
+        out.streams += static_cast<std::int64_t>(mapping.streams.size());
+      }
+      return true;
+    });
+    return out;
+  }
+
+  [[nodiscard]] std::vector<moves::Move> callsAt(const Path& path) const {
+    std::vector<moves::Move> out;
+    for (std::int64_t loop = 0; loop < 4; ++loop) {
+      for (const std::int64_t block : {8, 4, 6, 12, 16}) {
+        out.push_back({"stream_nest", {path, block, loop, std::int64_t{1}}});
+      }
+    }
+    out.push_back({"stream_sum", {path, kInFlight, std::int64_t{1}}});
+    out.push_back({"stream_map", {path, kInFlight}});
+    return out;
+  }
+
+  /// From the last nest to the first, so that those to come stay where they are.
+  void map() {
+    for (auto k = static_cast<int>(program().body.size()); k-- > 0;) mapAt({k});
+  }
+
+  void mapAt(const Path& path) {
+    if (scopeAt(program(), path) == nullptr) return;
+    std::optional<Position> best;
+    for (const moves::Move& call : callsAt(path)) {
+      Position next = at_;
+      if (!next.add(call)) continue;
+      if (!moves::lowerable(next.state()->program(), target()).ok()) continue;
+      if (best && scoreOf(next.state()->program()) <= scoreOf(best->state()->program())) continue;
+      best = std::move(next);
+    }
+    if (best) {
+      at_ = std::move(*best);
+      return;
+    }
+    const std::size_t children = scopeAt(program(), path)->body.size();
+    for (auto k = static_cast<int>(children); k-- > 0;) mapAt(child(path, k));
+  }
+
+  /// What is left to routines is done several times in a row, so that they overlap.
+  void unroll() {
+    everywhere([this](const ir::Visit& visit) {
+      const std::int64_t extent = freeExtent(program(), visit.path);
+      if (extent < 2) return false;
+      for (const ir::Node* around : visit.enclosing) {
+        if (!around->scope().mapping.none()) return false;
+      }
+      const std::vector<ir::Node>& body = visit.node->scope().body;
+      if (!std::all_of(body.begin(), body.end(), [](const ir::Node& n) { return n.isLeaf(); })) {
+        return false;
+      }
+      const std::int64_t times = divisorUpTo(extent, kRoutinesInRow);
+      return times > 1 && take({"unroll_by", {visit.path, times}});
+    });
+  }
+
+  Position at_;
+  bool lowerable_;
+};
+
+}  // namespace
+
+Position expertOnStreams(const Position& start) { return Recipe(start).run(); }
+
+}  // namespace dojo::search
