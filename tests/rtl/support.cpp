@@ -17,9 +17,39 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::string kPrograms = std::string(DOJO_SOURCE_DIR) + "/tests/rtl/programs/";
-const std::string kModel = std::string(DOJO_BINARY_DIR) + "/bin/dojo-rv32-model";
+
+/// Compiles and links into program.elf, or what else it is to be called.
+std::string link(const Folder& folder, const std::vector<std::string>& sources,
+                 const Machine& machine, const std::string& defines, const std::string& name) {
+  std::string command = DOJO_CLANG " --target=riscv32 -march=";
+  command +=
+      std::string(machine.arch) + " -mabi=" + machine.abi + " " + defines +
+      " -O2 -Wall -Werror -ffreestanding -fno-builtin -nostdlib --ld-path=" DOJO_LLD " -Wl,-T," +
+      kPrograms + "link.ld -I" + kPrograms + " -I" + kPrograms + "isa -o " + folder.path(name);
+  for (const std::string& source : sources) {
+    command += ' ' + (source.starts_with('/') ? source : kPrograms + source);
+  }
+  const Outcome outcome = run(command + " 2>&1");
+  INFO(command << "\n" << outcome.output);
+  REQUIRE(outcome.status == 0);
+  return folder.path(name);
+}
 
 }  // namespace
+
+const Machine& rv32() {
+  static const Machine machine = {"rv32", "dojo-rv32-model", "rv32imaf_zicsr_zifencei", "ilp32f",
+                                  "-DUART=0x10000000 -DCLINT=0x02000000"};
+  return machine;
+}
+
+const Machine& snitch() {
+  static const Machine machine = {"snitch", "dojo-snitch1-model", "rv32imafd_zicsr_zifencei",
+                                  "ilp32d", "-DUART=0x20000000 -DCLINT=0xffff0000"};
+  return machine;
+}
+
+std::vector<const Machine*> machines() { return {&rv32(), &snitch()}; }
 
 Folder::Folder() {
   std::string pattern = (fs::temp_directory_path() / "dojo-rtl-XXXXXX").string();
@@ -57,23 +87,20 @@ bool have(const std::string& program) {
   return false;
 }
 
-std::string build(const Folder& folder, const std::vector<std::string>& sources) {
-  std::string command = DOJO_CLANG;
-  command +=
-      " --target=riscv32 -march=rv32imaf_zicsr_zifencei -mabi=ilp32f -O2 -Wall -Werror "
-      "-ffreestanding -fno-builtin -nostdlib --ld-path=" DOJO_LLD " -Wl,-T,";
-  command += kPrograms + "link.ld -I" + kPrograms + " -o " + folder.path("program.elf");
-  for (const std::string& source : sources) {
-    command += ' ' + (source.find('/') == std::string::npos ? kPrograms + source : source);
-  }
-  const Outcome outcome = run(command + " 2>&1");
-  INFO(command << "\n" << outcome.output);
-  REQUIRE(outcome.status == 0);
-  return folder.path("program.elf");
+std::string build(const Folder& folder, const std::vector<std::string>& sources,
+                  const Machine& machine) {
+  return link(folder, sources, machine, machine.defines, "program.elf");
 }
 
-std::string runOnModel(const std::string& elf) {
-  const Outcome outcome = run(kModel + " --elf " + elf + " --cycles 200000000", 300);
+std::string buildForQemu(const Folder& folder, const std::vector<std::string>& sources,
+                         const Machine& machine) {
+  return link(folder, sources, machine, rv32().defines, "qemu.elf");
+}
+
+std::string runOnModel(const std::string& elf, const Machine& machine) {
+  const Outcome outcome = run(std::string(DOJO_BINARY_DIR "/bin/") + machine.model + " --elf " +
+                                  elf + " --cycles 200000000",
+                              300);
   INFO(outcome.output);
   REQUIRE(outcome.status == 0);
   return outcome.output;
@@ -110,13 +137,14 @@ std::string hex(std::uint32_t value) {
 }
 
 void check(const std::vector<Piece>& pieces, const std::string& before,
-           const std::vector<std::string>& sources) {
+           const std::vector<std::string>& sources, const Machine& machine) {
   const Folder folder;
   std::string body;
   for (const Piece& piece : pieces) body += before + piece.code + '\n';
   std::vector<std::string> all = sources;
   all.push_back(folder.write("test.S", frame(body)));
-  const std::vector<std::string> seen = lines(runOnModel(build(folder, all)));
+  const std::vector<std::string> seen = lines(runOnModel(build(folder, all, machine), machine));
+  INFO(machine.name);
   std::size_t at = 0;
   for (const Piece& piece : pieces) {
     for (const std::uint32_t word : piece.words) {

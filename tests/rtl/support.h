@@ -35,12 +35,29 @@ struct Outcome {
 /// Says so and returns false where a program that a test needs isn't installed.
 [[nodiscard]] bool have(const std::string& program);
 
-/// Links sources (paths, of programs/ where there is no '/') with clang and lld. Fails the test
-/// with what the compiler said.
-[[nodiscard]] std::string build(const Folder& folder, const std::vector<std::string>& sources);
+/// A machine under test: its model, and what programs for it are compiled with.
+struct Machine {
+  const char* name;
+  const char* model;    ///< The program's name.
+  const char* arch;     ///< -march
+  const char* abi;      ///< -mabi
+  const char* defines;  ///< Addresses of its devices.
+};
+[[nodiscard]] const Machine& rv32();
+[[nodiscard]] const Machine& snitch();
+[[nodiscard]] std::vector<const Machine*> machines();
+
+/// Links sources (within programs/ where they don't begin with '/') with clang and lld. Fails the
+/// test with what the compiler said.
+[[nodiscard]] std::string build(const Folder& folder, const std::vector<std::string>& sources,
+                                const Machine& machine = rv32());
+/// The same program, its console where QEMU has it.
+[[nodiscard]] std::string buildForQemu(const Folder& folder,
+                                       const std::vector<std::string>& sources,
+                                       const Machine& machine = rv32());
 
 /// The text that a program printed on the model; fails the test where its exit status isn't 0.
-[[nodiscard]] std::string runOnModel(const std::string& elf);
+[[nodiscard]] std::string runOnModel(const std::string& elf, const Machine& machine = rv32());
 /// The same on qemu-system-riscv32's machine "virt".
 [[nodiscard]] std::string runOnQemu(const std::string& elf);
 
@@ -62,6 +79,6 @@ inline const std::string kKeep = "  sw a2, 0(s0)\n  addi s0, s0, 4\n";
 
 /// Runs pieces one after another in one program on the model. Before each stands `before`.
 void check(const std::vector<Piece>& pieces, const std::string& before = {},
-           const std::vector<std::string>& sources = {"start.S"});
+           const std::vector<std::string>& sources = {"start.S"}, const Machine& machine = rv32());
 
 }  // namespace rtl

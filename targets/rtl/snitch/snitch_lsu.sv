@@ -68,7 +68,7 @@ module snitch_lsu
     collides = 1'b0;
     if (valid && fp_count_q != 0) begin
       for (int i = 0; i < FpDepth; ++i) begin
-        if (4'(3'(i) - fp_first_q) < fp_count_q && fp_q[i][7:0] == addr[10:3]
+        if ({1'b0, 3'(i) - fp_first_q} < fp_count_q && fp_q[i][7:0] == addr[10:3]
             && (fp_q[i][8] || write || amo != AmoNone)) begin
           collides = 1'b1;
         end

@@ -32,16 +32,18 @@ stray:
   li a0, 99
   j finish
 software:
-  li t0, 0x02000000      # take it back
+  li t0, CLINT           # take it back
   sw zero, 0(t0)
+  fence                  # it is gone now
   li t0, 0x333
   sw t0, 0(s0)
   addi s0, s0, 4
   mret
 timer:
-  li t0, 0x02004000      # never again
+  li t0, CLINT + 0x4000  # never again
   li t1, -1
   sw t1, 4(t0)
+  fence
   li t0, 0x777
   sw t0, 0(s0)
   csrr t0, mcause

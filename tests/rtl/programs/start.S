@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Start and end of every test program: calls test() and ends with what it returns, on the model
-# through tohost, on QEMU's machine "virt" through its test device. Prints on a 16550.
-  .equ UART, 0x10000000
+# through tohost, on QEMU's machine "virt" through its test device. Prints on a 16550 at UART.
+# Harts other than 0 run other_hart() with their number; without one they wait for ever.
   .equ QEMU_TEST, 0x100000
 
   .section .init, "ax"
   .globl _start
 _start:
-  la sp, stack_top
+  csrr a0, mhartid
+  beqz a0, 1f
+  j other_hart
+  .weak other_hart
+other_hart:
+  wfi
+  j other_hart
+1:la sp, stack_top
   li t0, 0x2000          # floating point: initial
   csrs mstatus, t0
   csrw fcsr, zero
