@@ -4,7 +4,9 @@
 /// and unit are ready. Three registers may be streams (snitch_ssr).
 module snitch_fpss
   import snitch_pkg::*;
-(
+#(
+    parameter bit Streams = 1'b1
+) (
     input logic clk,
     input logic rst_n,
 
@@ -275,15 +277,20 @@ module snitch_fpss
   logic [2:0] accesses_q, answers_q;   // Under way or waiting; waiting.
   assign memory_free = accesses_q != Outstanding[2:0];
 
-  wire [5:0] shift_left = {issue.addr[2:0], 3'b0};
-  assign data_req = '{
-      addr: issue.addr,
-      write: target == ToStore,
-      amo: AmoNone,
-      data: operand[1] << shift_left,
-      strobe: (instr[13:12] == 2'd3 ? 8'hff : instr[13:12] == 2'd2 ? 8'h0f :
-               instr[13:12] == 2'd1 ? 8'h03 : 8'h01) << issue.addr[2:0]
-  };
+  always_comb begin
+    data_req = '0;
+    if (data_req_valid) begin
+      data_req.addr = issue.addr;
+      data_req.write = target == ToStore;
+      data_req.data = operand[1] << {issue.addr[2:0], 3'b0};
+      case (instr[13:12])
+        2'd0: data_req.strobe = 8'h01 << issue.addr[2:0];
+        2'd1: data_req.strobe = 8'h03 << issue.addr[2:0];
+        2'd2: data_req.strobe = 8'h0f << issue.addr[2:0];
+        default: data_req.strobe = 8'hff;
+      endcase
+    end
+  end
 
   // The oldest access: its answer is there, now or since earlier.
   access_t oldest;
@@ -327,27 +334,36 @@ module snitch_fpss
   wire by_register = (config_write ? offload_req.instr[11:7] : offload_req.instr[19:15]) == 5'd1;
   wire [9:0] config_address = by_register ? offload_req.rs2[9:0] : offload_req.instr[29:20];
   logic [31:0] config_rdata;
-  snitch_ssr u_ssr (
-      .clk,
-      .rst_n,
-      .config_valid,
-      .config_ready,
-      .config_write,
-      .config_mover(config_address[4:0]),
-      .config_word(config_address[9:5]),
-      .config_wdata(offload_req.rs1),
-      .config_rdata,
-      .lane_valid,
-      .lane_rdata,
-      .lane_take,
-      .lane_put,
-      .lane_wdata(write_data),
-      .req_valid(stream_req_valid),
-      .req_ready(stream_req_ready),
-      .req(stream_req),
-      .rsp_valid(stream_rsp_valid),
-      .rsp_data(stream_rsp_data)
-  );
+  if (Streams) begin : gen_streams
+    snitch_ssr u_ssr (
+        .clk,
+        .rst_n,
+        .config_valid,
+        .config_ready,
+        .config_write,
+        .config_mover(config_address[4:0]),
+        .config_word(config_address[9:5]),
+        .config_wdata(offload_req.rs1),
+        .config_rdata,
+        .lane_valid,
+        .lane_rdata,
+        .lane_take,
+        .lane_put,
+        .lane_wdata(write_data),
+        .req_valid(stream_req_valid),
+        .req_ready(stream_req_ready),
+        .req(stream_req),
+        .rsp_valid(stream_rsp_valid),
+        .rsp_data(stream_rsp_data)
+    );
+  end else begin : gen_no_streams
+    assign config_ready = 1'b1;
+    assign config_rdata = '0;
+    assign lane_valid = '0;
+    assign lane_rdata = '{default: '0};
+    assign stream_req_valid = '0;
+    assign stream_req = '{default: '0};
+  end
 
   // ---- answers to the core ----
   logic config_rsp_q;

@@ -57,7 +57,10 @@ module snitch_fpu
   endfunction
 
   logic [Units-1:0][Stages-1:0] valid_q;
-  result_t stage_q[Units][Stages];
+  logic [Units-1:0][Stages-1:0][3:0] slot_q;
+  // More than can be under way, fair as the way out is.
+  result_t results[16];
+  logic [3:0] next_slot_q;
 
   // ---- out: fair among the units ----
   logic [Units-1:0] waiting;
@@ -82,9 +85,14 @@ module snitch_fpu
   end
 
   assign out_valid = waiting != 0;
-  assign out_tag = stage_q[granted][0].tag;
-  assign result = stage_q[granted][0].value;
-  assign flags = out_valid && out_ready ? stage_q[granted][0].flags : '0;
+  result_t leaving;
+  always_comb begin
+    leaving = '0;
+    if (out_valid) leaving = results[slot_q[granted][0]];
+  end
+  assign out_tag = leaving.tag;
+  assign result = leaving.value;
+  assign flags = out_ready ? leaving.flags : '0;
   assign empty = valid_q == '0;
 
   // A stage moves on where the next one does, or is empty.
@@ -102,6 +110,8 @@ module snitch_fpu
   always_ff @(posedge clk or negedge rst_n) begin
     if (!rst_n) begin
       valid_q <= '0;
+      slot_q <= '0;
+      next_slot_q <= '0;
       preferred_q <= '0;
     end else begin
       if (!empty) begin
@@ -112,7 +122,7 @@ module snitch_fpu
                 valid_q[u][s] <= 1'b0;
                 if (s + 1 < Stages && valid_q[u][s+1]) begin
                   valid_q[u][s] <= 1'b1;
-                  stage_q[u][s] <= stage_q[u][s+1];
+                  slot_q[u][s] <= slot_q[u][s+1];
                 end
               end
             end
@@ -123,7 +133,9 @@ module snitch_fpu
       if (in_valid && in_ready) begin
         snitch_fp_compute(instr, frm, fmode, a, b, c, value, raised);
         valid_q[unit][first_stage(unit)] <= 1'b1;
-        stage_q[unit][first_stage(unit)] <= '{tag: in_tag, flags: raised, value: value};
+        slot_q[unit][first_stage(unit)] <= next_slot_q;
+        results[next_slot_q] <= '{tag: in_tag, flags: raised, value: value};
+        next_slot_q <= next_slot_q + 1'b1;
       end
     end
   end

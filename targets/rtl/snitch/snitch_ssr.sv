@@ -45,6 +45,7 @@ module snitch_ssr
     snitch_ssr_mover u_mover (
         .clk,
         .rst_n,
+        .config_read(selected[m] && !config_write),
         .config_write(selected[m] && config_write && config_ready),
         .config_ready(mover_ready[m]),
         .config_word,

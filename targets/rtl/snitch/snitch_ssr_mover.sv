@@ -9,6 +9,7 @@ module snitch_ssr_mover
     input logic rst_n,
 
     // Configuration: a write is taken while no next stream waits.
+    input  logic        config_read,
     input  logic        config_write,
     output logic        config_ready,
     input  logic [ 4:0] config_word,
@@ -61,16 +62,18 @@ module snitch_ssr_mover
 
   always_comb begin
     config_rdata = '0;
-    case (config_word)
-      5'd0: config_rdata = {done_q, kind_q, pointer_q[26:0]};
-      5'd1: config_rdata = 32'(repeats_q);
-      5'd10: config_rdata = {21'b0, index_kind_q[4:2], 6'b0, index_kind_q[1:0]};
-      5'd11: config_rdata = index_base_q;
-      default: begin
-        if (is_bound) config_rdata = 32'(bound_q[dimension]);
-        if (is_stride) config_rdata = stride_q[dimension];
-      end
-    endcase
+    if (config_read) begin
+      case (config_word)
+        5'd0: config_rdata = {done_q, kind_q, pointer_q[26:0]};
+        5'd1: config_rdata = 32'(repeats_q);
+        5'd10: config_rdata = {21'b0, index_kind_q[4:2], 6'b0, index_kind_q[1:0]};
+        5'd11: config_rdata = index_base_q;
+        default: begin
+          if (is_bound) config_rdata = 32'(bound_q[dimension]);
+          if (is_stride) config_rdata = stride_q[dimension];
+        end
+      endcase
+    end
   end
 
   // ---- addresses ----
@@ -90,8 +93,11 @@ module snitch_ssr_mover
   logic [3:0] at_end;
   logic [1:0] outermost;  // The loop that steps.
   always_comb begin
-    for (int i = 0; i < 4; i++) begin
-      at_end[i] = index_q[i] == bound_q[i] || kind_q.dims < 2'(i);
+    at_end = '0;
+    if (running) begin
+      for (int i = 0; i < 4; i++) begin
+        at_end[i] = index_q[i] == bound_q[i] || kind_q.dims < 2'(i);
+      end
     end
     outermost = !at_end[0] ? 2'd0 : !at_end[1] ? 2'd1 : !at_end[2] ? 2'd2 : 2'd3;
   end
@@ -151,13 +157,15 @@ module snitch_ssr_mover
   logic prefer_index_q;
   wire index_granted = index_req && (!data_req || prefer_index_q);
   assign req_valid = index_req || data_req;
-  assign req = '{
-      addr: index_granted ? {pointer_q[31:3], 3'b0} : address,
-      write: !index_granted && kind_q.write,
-      amo: AmoNone,
-      data: lane_rdata,
-      strobe: '1
-  };
+  always_comb begin
+    req = '0;
+    if (req_valid) begin
+      req.addr = index_granted ? {pointer_q[31:3], 3'b0} : address;
+      req.write = !index_granted && kind_q.write;
+      req.data = lane_rdata;
+      req.strobe = '1;
+    end
+  end
   wire data_sent = data_req && req_ready && !index_granted;
   wire index_sent = index_granted && req_ready;
   assign address_ready = data_sent;
