@@ -36,6 +36,7 @@ MachineFacts factsOf(const llvm::TargetMachine& machine, const target::Target& t
   const llvm::MCSubtargetInfo& info = *machine.getMCSubtargetInfo();
   const auto has = [&](const char* feature) { return info.checkFeatures(feature); };
   facts.sumsInAddresses = triple.isX86();
+  facts.arithmetic.divides = target.divides;
   facts.registerBits = triple.isRISCV() && triple.isArch64Bit() ? 64 : 32;
   if (triple.isX86()) {
     facts.arithmetic.halfConversions = has("+f16c");
@@ -104,7 +105,7 @@ Result<std::string> emitted(const ir::Program& program, const target::Target& ta
     // What has no instruction became a call: once more, with what is called.
     Result<std::vector<std::string>> calls = undefinedSymbols(*bytes);
     if (!calls) return calls.error();
-    std::erase(*calls, kParallelFor);
+    for (const char* service : {kParallelFor, kDmaCopy, kDmaWait}) std::erase(*calls, service);
     std::erase_if(*calls, [](const std::string& name) { return name.starts_with("_GLOBAL_"); });
     if (calls->empty()) return bytes;
     wanted.insert(wanted.end(), calls->begin(), calls->end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
-/// Emitter::branch, for the files that use it.
+/// Emitter's templates, for the files that use them.
 #pragma once
 
 #include "codegen/emitter.h"
@@ -23,6 +23,21 @@ void Emitter::branch(Value* condition, Fn&& emitInside) {
   b_.CreateBr(after);
   after->insertInto(state_.function);
   b_.SetInsertPoint(after);
+}
+
+/// Says of a load or store which buffer it touches.
+template <class I>
+I* Emitter::tag(I* instruction, ir::BufferId buffer) {
+  const auto id = static_cast<std::size_t>(buffer);
+  instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, aliasScope_[id]);
+  if (aliasOthers_[id]->getNumOperands() > 0) {
+    instruction->setMetadata(llvm::LLVMContext::MD_noalias, aliasOthers_[id]);
+  }
+  if (program_.buffers[id].role == ir::Role::in) {
+    instruction->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                             llvm::MDNode::get(b_.getContext(), {}));
+  }
+  return instruction;
 }
 
 }  // namespace dojo::codegen

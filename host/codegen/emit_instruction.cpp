@@ -2,6 +2,7 @@
 // Vendors' instructions: operands into registers, the assembly, results back.
 #include <llvm/IR/InlineAsm.h>
 
+#include "codegen/emit_branch.h"
 #include "codegen/emitter.h"
 #include "ir/instruction.h"
 #include "moves/instructions.h"
@@ -80,25 +81,33 @@ Emitter::Value* Emitter::readBox(const Box& box) {
     const Offset offset =
         offsetOf(elementOf(box.access, box.depth, std::vector<std::int64_t>(layout.strides.size())),
                  nullptr);
-    Type* loaded = run == 1 ? element
-                   : box.word && run == count
-                       ? static_cast<Type*>(b_.getIntNTy(run * size))
-                       : static_cast<Type*>(llvm::FixedVectorType::get(element, run));
-    Value* value = tag(b_.CreateAlignedLoad(loaded, pointer(box.access.buffer, offset),
-                                            alignment(box.access.buffer, offset)),
-                       box.access.buffer);
-    if (run == count) return value;
-    if (run == 1) {
-      value =
-          b_.CreateInsertElement(llvm::FixedVectorType::get(element, 1), value, std::uint64_t{0});
+    const auto load = [&](Type* type) {
+      return tag(b_.CreateAlignedLoad(type, pointer(box.access.buffer, offset),
+                                      alignment(box.access.buffer, offset)),
+                 box.access.buffer);
+    };
+    if (run == count) {
+      if (box.word) return load(b_.getIntNTy(count * size));
+      return load(count == 1 ? element : llvm::FixedVectorType::get(element, count));
     }
     llvm::SmallVector<int, 64> pick;
+    bool again = true;  // The same run, over and over.
     forEachPosition(*box.operand, [&](const std::vector<std::int64_t>& position) {
       std::int64_t at = 0;
       for (std::size_t k = 0; k < position.size(); ++k) at += position[k] * layout.strides[k];
+      again = again && at == static_cast<std::int64_t>(pick.size()) % layout.run;
       pick.push_back(static_cast<int>(at));
     });
-    value = b_.CreateShuffleVector(value, pick);
+    Value* value = nullptr;
+    auto* type = llvm::FixedVectorType::get(element, count);
+    if (again && (run == 1 || run * size <= 64)) {
+      // One word in all lanes is what machines have instructions for.
+      value =
+          b_.CreateVectorSplat(count / run, load(run == 1 ? element : b_.getIntNTy(run * size)));
+      value = b_.CreateBitCast(value, type);
+    } else {
+      value = b_.CreateShuffleVector(load(llvm::FixedVectorType::get(element, run)), pick);
+    }
     return box.word ? b_.CreateBitCast(value, b_.getIntNTy(count * size)) : value;
   }
   const BufferPlan& plan = plan_.buffers[static_cast<std::size_t>(box.access.buffer)];

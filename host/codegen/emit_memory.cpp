@@ -3,6 +3,7 @@
 #include <bit>
 #include <numeric>
 
+#include "codegen/emit_branch.h"
 #include "codegen/emitter.h"
 
 namespace dojo::codegen {
@@ -55,20 +56,6 @@ Type* Emitter::holding(const ir::Affine& expr, std::int64_t lo, std::int64_t hi)
   const ir::Interval values = ir::valueRange(expr, variableRanges());
   const bool small = std::min(values.lo, lo) > -kSmall && std::max(values.hi, hi) < kSmall;
   return llvm::IntegerType::get(word_->getContext(), small ? 32 : 64);
-}
-
-template <class I>
-I* Emitter::tag(I* instruction, ir::BufferId buffer) {
-  const auto id = static_cast<std::size_t>(buffer);
-  instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, aliasScope_[id]);
-  if (aliasOthers_[id]->getNumOperands() > 0) {
-    instruction->setMetadata(llvm::LLVMContext::MD_noalias, aliasOthers_[id]);
-  }
-  if (program_.buffers[id].role == ir::Role::in) {
-    instruction->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                             llvm::MDNode::get(b_.getContext(), {}));
-  }
-  return instruction;
 }
 
 /// The address of a buffer, found at the start of the function.

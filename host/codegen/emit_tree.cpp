@@ -108,8 +108,10 @@ void Emitter::leaveFunction() {
 void Emitter::nodes(const std::vector<ir::Node>& body) {
   for (const ir::Node& child : body) {
     if (!failure_) return;
+    settle(child);
     node(child);
   }
+  settleBody();
 }
 
 Emitter::Value* Emitter::inRange(Value* value, const ir::GuardTerm& term) {
@@ -216,7 +218,9 @@ bool Emitter::alwaysInside(const ir::Access& access) const {
 }
 
 void Emitter::unguarded(const ir::Node& node) {
-  if (node.instruction >= 0) {
+  if (transfer_) {
+    node.isLeaf() ? transferCall() : transferScope(node);
+  } else if (node.instruction >= 0) {
     instruction(node);
   } else if (node.isLeaf()) {
     leaf(node.leaf());
@@ -230,6 +234,7 @@ void Emitter::scope(const ir::Node& node) {
   if (const auto found = plan_.regions.find(&node); found != plan_.regions.end()) {
     return region(found->second);
   }
+  if (scope.mapping.has(ir::MapKind::dma)) return transfer(node);
   const bool vector = scope.mapping.has(ir::MapKind::vector);
   if (vector && plan_.chunks.at(&node).front().scalable) return strips(node);
   if (!scope.extent.isConstant()) {

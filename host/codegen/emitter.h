@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -14,6 +15,7 @@
 #include "codegen/llvm.h"
 #include "codegen/numbers.h"
 #include "codegen/plan.h"
+#include "ir/dependence.h"
 #include "ir/program.h"
 #include "ir/tree.h"
 
@@ -21,6 +23,9 @@ namespace dojo::codegen {
 
 /// The service of the runner that spreads a parallel scope over harts, see abi.h.
 constexpr const char* kParallelFor = "dojo_parallel_for";
+/// Those that copy beside the program.
+constexpr const char* kDmaCopy = "dojo_dma_copy2d";
+constexpr const char* kDmaWait = "dojo_dma_wait";
 
 struct MachineFacts {
   std::string cpu, features;
@@ -124,6 +129,18 @@ class Emitter {
     bool word;  ///< Several elements in a register for numbers.
   };
 
+  /// A dma scope while it is emitted.
+  struct Transfer {
+    const ir::Leaf* leaf = nullptr;
+    std::vector<const ir::Node*> inside;  ///< Scopes that the engine steps through.
+    std::int64_t bytes = 1, rows = 1, fromStride = 0, toStride = 0;
+  };
+  /// A transfer that was started and not waited for, in a body at this depth.
+  struct Pending {
+    const ir::Node* copy;
+    std::size_t depth;
+  };
+
   // emit_tree.cpp
   void enterFunction(llvm::Function* function);
   void leaveFunction();
@@ -159,6 +176,14 @@ class Emitter {
 
   // emit_parallel.cpp
   void parallel(const ir::Node& node);
+
+  // emit_dma.cpp
+  void transfer(const ir::Node& node);
+  void transferScope(const ir::Node& node);
+  void transferCall();
+  void wait();
+  void settle(const ir::Node& next);
+  void settleBody();
 
   // emit_region.cpp
   void region(const region::Code& code);
@@ -243,6 +268,9 @@ class Emitter {
   std::vector<Variable> variables_;  ///< By depth.
   std::optional<Lanes> lanes_;
   FunctionState state_;
+  std::optional<Transfer> transfer_;
+  std::vector<Pending> pending_;
+  std::unique_ptr<ir::Accesses> accesses_;  ///< Made where it is asked for.
   std::vector<llvm::MDNode*> aliasScope_, aliasOthers_;  ///< By buffer.
   Status failure_;
 };

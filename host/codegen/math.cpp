@@ -8,6 +8,7 @@
 
 #include "codegen/llvm.h"
 #include "codegen/math_tables.h"
+#include "codegen/newton.h"
 
 namespace dojo::codegen {
 
@@ -52,10 +53,10 @@ struct Pair {
 
 class Emitter {
  public:
-  Emitter(llvm::IRBuilderBase& builder, llvm::Type* type, bool scales)
+  Emitter(llvm::IRBuilderBase& builder, llvm::Type* type, const ArithmeticFacts& facts)
       : b_(builder),
         type_(type),
-        scales_(scales),
+        facts_(facts),
         wide_(type->getScalarType()->isDoubleTy()),
         format_(wide_ ? kF64 : kF32) {
     llvm::Type* bits = wide_ ? b_.getInt64Ty() : b_.getInt32Ty();
@@ -72,7 +73,7 @@ class Emitter {
   Value* log(Value* x) {
     const Split split = splitExponent(x);
     Value* f = b_.CreateFSub(split.mantissa, real(1));
-    Value* s = b_.CreateFDiv(f, b_.CreateFAdd(f, real(2)));
+    Value* s = quotient(f, b_.CreateFAdd(f, real(2)));
     Value* z = b_.CreateFMul(s, s);
     Value* tail =
         b_.CreateFMul(z, wide_ ? polynomial(tables::kLogF64, z) : polynomial(tables::kLogF32, z));
@@ -92,7 +93,7 @@ class Emitter {
     Value* inner = muladd(b_.CreateFMul(x, z), tail, x);
     Value* size = clampAbove(abs(x), format_.tanhTop);
     Value* e = expNear(b_.CreateFAdd(size, size));
-    Value* outer = b_.CreateFSub(real(1), b_.CreateFDiv(real(2), b_.CreateFAdd(e, real(1))));
+    Value* outer = b_.CreateFSub(real(1), quotient(real(2), b_.CreateFAdd(e, real(1))));
     Value* isInner = b_.CreateFCmpOLT(size, real(tables::kTanhSplit));
     return keepNaN(x, b_.CreateSelect(isInner, inner, copySign(outer, x)));
   }
@@ -103,9 +104,9 @@ class Emitter {
     Value* t = expNear(b_.CreateFNeg(abs(x)));
     Value* positive = b_.CreateFCmpOGE(x, real(0));
     const Pair d = fastSum(real(1), t);
-    Value* quotient = b_.CreateFDiv(b_.CreateSelect(positive, real(1), t), d.hi);
+    Value* ratio = quotient(b_.CreateSelect(positive, real(1), t), d.hi);
     Value* inverse = muladd(d.hi, real(-0.5), real(1.457));
-    return muladd(quotient, b_.CreateFNeg(b_.CreateFMul(d.lo, inverse)), quotient);
+    return muladd(ratio, b_.CreateFNeg(b_.CreateFMul(d.lo, inverse)), ratio);
   }
 
   Value* erf(Value* x) {
@@ -128,6 +129,7 @@ class Emitter {
   }
 
   Value* rsqrt(Value* x) {
+    if (!facts_.divides) return rsqrtByNewton(b_, x);
     return b_.CreateFDiv(real(1), b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
   }
 
@@ -165,6 +167,10 @@ class Emitter {
     return b_.CreateSelect(b_.CreateFCmpUNO(x, x), x, otherwise);
   }
 
+  /// a / b for a positive b, both of moderate size.
+  Value* quotient(Value* a, Value* b) {
+    return facts_.divides ? b_.CreateFDiv(a, b) : divideNear(b_, a, b);
+  }
   /// a * b + c, fused where the target does it in one instruction.
   Value* muladd(Value* a, Value* b, Value* c) {
     return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {type_}, {a, b, c});
@@ -225,7 +231,7 @@ class Emitter {
   /// x * 2^exponent: by an instruction, or in two steps, so that results overflow and underflow as
   /// they should.
   Value* scale(Value* x, Value* exponent) {
-    if (scales_) {
+    if (facts_.scaling) {
       Value* power =
           wide_ ? b_.CreateTrunc(exponent, bits_->getWithNewType(b_.getInt32Ty())) : exponent;
       return b_.CreateIntrinsic(llvm::Intrinsic::ldexp, {type_, power->getType()}, {x, power});
@@ -282,9 +288,9 @@ class Emitter {
     Value* f = b_.CreateFSub(split.mantissa, real(1));
     Value* d = b_.CreateFAdd(split.mantissa, real(1));
     Value* dLow = b_.CreateFSub(split.mantissa, b_.CreateFSub(d, real(1)));
-    Value* sHi = b_.CreateFDiv(f, d);
+    Value* sHi = quotient(f, d);
     Value* remainder = fma(b_.CreateFNeg(sHi), dLow, fma(b_.CreateFNeg(sHi), d, f));
-    const Pair s = fastSum(sHi, b_.CreateFDiv(remainder, d));
+    const Pair s = fastSum(sHi, quotient(remainder, d));
     const Pair z = product(s, s);
     const Pair cube = product(z, s);
     Value* rest =
@@ -332,24 +338,24 @@ class Emitter {
   llvm::IRBuilderBase& b_;
   llvm::Type* type_;
   llvm::Type* bits_;
-  bool scales_;
+  const ArithmeticFacts& facts_;
   bool wide_;
   const Format& format_;
 };
 
 /// pow on f32 is pow on f64, rounded.
-Value* powNarrow(llvm::IRBuilderBase& b, Value* x, Value* y, bool scales) {
+Value* powNarrow(llvm::IRBuilderBase& b, Value* x, Value* y, const ArithmeticFacts& facts) {
   llvm::Type* narrow = x->getType();
   llvm::Type* wide = narrow->getWithNewType(b.getDoubleTy());
-  Value* out = Emitter(b, wide, scales).pow(b.CreateFPExt(x, wide), b.CreateFPExt(y, wide));
+  Value* out = Emitter(b, wide, facts).pow(b.CreateFPExt(x, wide), b.CreateFPExt(y, wide));
   return b.CreateFPTrunc(out, narrow);
 }
 
 }  // namespace
 
 llvm::Value* emitMath(llvm::IRBuilderBase& builder, ir::Op op, llvm::ArrayRef<llvm::Value*> args,
-                      bool scales) {
-  Emitter emitter(builder, args[0]->getType(), scales);
+                      const ArithmeticFacts& facts) {
+  Emitter emitter(builder, args[0]->getType(), facts);
   switch (op) {
     case ir::Op::exp:
       return emitter.exp(args[0]);
@@ -366,7 +372,7 @@ llvm::Value* emitMath(llvm::IRBuilderBase& builder, ir::Op op, llvm::ArrayRef<ll
     case ir::Op::pow:
       return args[0]->getType()->getScalarType()->isDoubleTy()
                  ? emitter.pow(args[0], args[1])
-                 : powNarrow(builder, args[0], args[1], scales);
+                 : powNarrow(builder, args[0], args[1], facts);
     default:
       return nullptr;
   }

@@ -4,14 +4,15 @@
 #pragma once
 
 #include "codegen/llvm.h"
+#include "codegen/numbers.h"
 #include "ir/program.h"
 
 namespace dojo::codegen {
 
 /// exp log tanh erf sigmoid pow rsqrt of `args` (float or double, scalar or fixed vectors, all of
 /// one type) within the ULPs that ir.md states. nullptr where the operation is none of these.
-/// `scales`: the target has an instruction for x * 2^n.
 [[nodiscard]] llvm::Value* emitMath(llvm::IRBuilderBase& builder, ir::Op op,
-                                    llvm::ArrayRef<llvm::Value*> args, bool scales);
+                                    llvm::ArrayRef<llvm::Value*> args,
+                                    const ArithmeticFacts& facts);
 
 }  // namespace dojo::codegen

@@ -17,6 +17,7 @@ struct ArithmeticFacts {
   bool halfConversions = true;  ///< f16 to and from f32
   bool rounding = true;         ///< to integers, in each direction
   bool scaling = false;         ///< x * 2^n, in vectors too
+  bool divides = true;          ///< division and square root of floats
   /// Vectors of f64 to i32 in one step. RISC-V has it, but QEMU 7.2 ends itself on vfncvt.rtz.
   bool narrowing = true;
 };

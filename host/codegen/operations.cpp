@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "codegen/math.h"
+#include "codegen/newton.h"
 #include "codegen/numbers.h"
 #include "ir/numeric.h"
 
@@ -114,7 +115,8 @@ Value* Numbers::operateFloat(Op op, llvm::ArrayRef<Value*> args) {
     case Op::mul:
       return b_.CreateFMul(args[0], args[1]);
     case Op::div:
-      return b_.CreateFDiv(args[0], args[1]);
+      return facts_.divides ? b_.CreateFDiv(args[0], args[1])
+                            : divideByNewton(b_, args[0], args[1]);
     case Op::fma:
       return b_.CreateIntrinsic(llvm::Intrinsic::fma, {args[0]->getType()}, args);
     case Op::neg:
@@ -139,14 +141,14 @@ Value* Numbers::operateFloat(Op op, llvm::ArrayRef<Value*> args) {
     case Op::ne:
       return b_.CreateFCmpUNE(args[0], args[1]);
     case Op::sqrt:
-      return unary(llvm::Intrinsic::sqrt, args[0]);
+      return facts_.divides ? unary(llvm::Intrinsic::sqrt, args[0]) : sqrtByNewton(b_, args[0]);
     case Op::round:
     case Op::floor:
     case Op::ceil:
     case Op::trunc:
       return roundTo(op, args[0]);
     default:
-      return emitMath(b_, op, args, facts_.scaling);
+      return emitMath(b_, op, args, facts_);
   }
 }
 
