@@ -201,6 +201,10 @@ class Checker {
     }
     step("faults", [&](Step& s) { checkFaults(*lab, s); });
     step("kernel", [&](Step& s) { checkKernel(target_, *device, s); });
+    for (const target::VendorInstruction& instruction : target_.instructions) {
+      step("instruction." + instruction.name,
+           [&](Step& s) { checkInstruction(target_, instruction, *device, s); });
+    }
     return report_;
   }
 

@@ -22,6 +22,9 @@ void checkVectors(Lab& lab, Step& step);
 // Figures.
 void checkLatency(Lab& lab, Step& step);
 void measurePeaks(Lab& lab, Peaks& peaks, Step& step);
+// A vendor's instruction against its fragment.
+void checkInstruction(const target::Target& target, const target::VendorInstruction& instruction,
+                      transport::Device& device, Step& step);
 // A kernel from text to verified result.
 void checkKernel(const target::Target& target, transport::Device& device, Step& step);
 

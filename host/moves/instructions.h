@@ -40,8 +40,8 @@ struct BoxLayout {
                             const std::vector<const ir::Node*>& enclosing);
 
 /// All instructions of a move's result still are what they were: each node that is marked is its
-/// fragment, on operands that the target can pass, and none of those that the move was asked to
-/// work on has got lost. At once for programs without any. "move.instruction"
+/// fragment, on operands that the target can pass, and none has got lost but by expand_instruction
+/// or where two equal ones were merged. At once for programs without any. "move.instruction"
 [[nodiscard]] Status proveInstructions(const ir::Program& before, const Move& move,
                                        const ir::Program& after, const target::Target& target);
 

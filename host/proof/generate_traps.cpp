@@ -44,7 +44,7 @@ const std::vector<Trap>& allTraps() {
   static const std::vector<Trap> all = [] {
     std::vector<Trap> out;
     for (const auto* some : {&trapsOfValues(), &trapsOfNumbers(), &trapsOfFactors(),
-                             &trapsOfPadding(), &trapsOfStreams()}) {
+                             &trapsOfPadding(), &trapsOfStreams(), &trapsOfInstructions()}) {
       for (const std::string& text : *some) out.push_back(read(text));
     }
     return out;

@@ -16,5 +16,6 @@ namespace dojo::proof {
 [[nodiscard]] const std::vector<std::string>& trapsOfFactors();
 [[nodiscard]] const std::vector<std::string>& trapsOfPadding();
 [[nodiscard]] const std::vector<std::string>& trapsOfStreams();
+[[nodiscard]] const std::vector<std::string>& trapsOfInstructions();
 
 }  // namespace dojo::proof

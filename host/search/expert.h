@@ -7,8 +7,10 @@
 /// 1. Fuse a nest with the one that reads what it made, except into a contraction.
 /// 2. Take what doesn't change out of loops, divisions by it included.
 /// 3. Read guarded operands of contractions from padded copies.
-/// 4. Block every reduction that is contiguous along its result: rows by vectors of accumulators.
-///    What their vectors read in steps is laid out by remainders.
+/// 4. Block every reduction that is contiguous along its result: rows by vectors of accumulators;
+/// by
+///    an instruction of the target's own where one does such sums. What their vectors read in steps
+///    is laid out by remainders.
 /// 5. Vectorise the other innermost loops, along what is contiguous.
 /// 6. Ask guards as far out as they're the same, bring temporaries near, and spread the outermost
 ///    loops over the harts.

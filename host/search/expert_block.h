@@ -27,4 +27,10 @@ enum class Along : std::uint8_t { fixed, contiguous, strided };
 [[nodiscard]] std::vector<moves::Move> blockCalls(const ir::Program& program, const ir::Path& place,
                                                   const target::Target& target);
 
+/// Calls of instruct for the nest at `place`, for each of the target's instructions the blocks that
+/// load least for what they do first.
+[[nodiscard]] std::vector<moves::Move> instructCalls(const ir::Program& program,
+                                                     const ir::Path& place,
+                                                     const target::Target& target);
+
 }  // namespace dojo::search

@@ -264,3 +264,53 @@ TEST_CASE("a dtype that can't hold the kernel's values is refused") {
   REQUIRE_FALSE(parsed.ok());
   CHECK(parsed.error().code == "parse.dtype");
 }
+
+TEST_CASE("wrong instructions") {
+  const std::string head =
+      "kernel k\n"
+      "in a i8 [8]\n"
+      "out c i32 []\n";
+  const std::string declared = head +
+                               "instruction sum2\n"
+                               "| inout s i32 []\n"
+                               "| in x i8 [2]\n"
+                               "| 2\n"
+                               "| | s[] += x[{0}]\n";
+  struct Row {
+    std::string text;
+    Wrong wrong;
+  };
+  const Row rows[] = {
+      {head + "instruction\n", {"", "parse.syntax", "4:12", "the instruction's name"}},
+      {head + "instruction 5\n", {"", "parse.syntax", "4:13", "the instruction's name"}},
+      {head + "instruction sum2\n4\n", {"", "parse.empty", "4:13", "has no fragment"}},
+      {head + "instruction sum2\n| inout s i32 []\n| s[] = t[]\n",
+       {"", "parse.unknown-name", "6:9", "unknown name 't'"}},
+      // The kernel's own buffers are no operands.
+      {head + "instruction sum2\n| inout s i32 []\n| s[] += a[0]\n",
+       {"", "parse.unknown-name", "6:10", "unknown name 'a'"}},
+      {head + "instruction sum2\n| inout s i32 []\n| s[] += 1\n| s[] += 2\n",
+       {"", "parse.instruction", "4:13", "one scope or one operation"}},
+      {head + "instruction sum2\n| in s i32 []\n| out d i32 []\n| d[] = s[] * 3 + 1\n",
+       {"", "parse.instruction", "4:13", "more than one operation"}},
+      {head + "instruction sum2\n| in s i32 [3]\n| out d i32 []\n| d[] = s[1]\n",
+       {"", "parse.instruction", "4:13", "must be the variable of a scope of 3 iterations"}},
+      {head + "instruction sum2\n| in s i32 []\n| out d i32 [2]\n| 2\n| | d[0] = s[]\n",
+       {"", "parse.instruction", "4:13", "must be the variable"}},
+      {declared + declared.substr(head.size()),
+       {"", "parse.duplicate", "9:13", "already declared"}},
+      {declared + "!sum3(c[], a[{0}])\n", {"", "parse.unknown-name", "9:2", "did you mean 'sum2'"}},
+      {declared + "!\n", {"", "parse.syntax", "9:2", "the instruction's name"}},
+      {declared + "!sum2\n", {"", "parse.syntax", "9:6", "'(' and the operands"}},
+      {declared + "!sum2(c[])\n", {"", "parse.syntax", "9:10", "operand 'x' of sum2"}},
+      {declared + "!sum2(c[], b[{0}])\n", {"", "parse.unknown-name", "9:12", "unknown name 'b'"}},
+      {declared + "!sum2(c[], c[])\n",
+       {"", "parse.dtype", "9:12", "operand 'x' of sum2 is i8, and 'c' is i32"}},
+      {declared + "!sum2(c[], a[{1}])\n", {"", "parse.variable", "9:14", "bound by no scope"}},
+      {declared + "!sum2(c[], a[])\n", {"", "parse.rank", "9:12", "has 1 dim"}},
+      {declared + "!sum2(c[], a[{0}], a[{0}])\n", {"", "parse.syntax", "9:18", "no more operands"}},
+      {declared + "c[] = 0\ninstruction b\n",
+       {"", "parse.syntax", "10:1", "declarations stand before the tree"}},
+  };
+  for (const Row& row : rows) check(row.text, row.wrong);
+}
