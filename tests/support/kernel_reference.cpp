@@ -163,6 +163,19 @@ void matmul(Call& call) {
   }
 }
 
+void matmulTransposed(Call& call) {
+  const std::size_t depth = call.size("K");
+  for (std::size_t i = 0; i < call.size("M"); ++i) {
+    for (std::size_t j = 0; j < call.size("N"); ++j) {
+      Sum sum;
+      for (std::size_t k = 0; k < depth; ++k) {
+        sum.add(call.in(0, i * depth + k) * call.in(1, j * depth + k));
+      }
+      call.put(sum.value, sum.tolerance(call.unit));
+    }
+  }
+}
+
 void conv2d(Call& call) {
   const std::size_t channels = call.size("C");
   const std::size_t height = call.size("H");
@@ -207,6 +220,7 @@ const std::map<std::string, Reference> kReferences = {
     {"transpose", {transpose, 1}},
     {"gemv", {gemv, 2}},
     {"matmul", {matmul, 2}},
+    {"matmul_nt", {matmulTransposed, 2}},
     {"conv2d", {conv2d, 2}},
 };
 

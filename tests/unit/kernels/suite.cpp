@@ -116,6 +116,7 @@ TEST_CASE("the suite has the kernels of the plan, described, at their sizes") {
       {"transpose", {{"N", 1024}, {"M", 1024}}},
       {"gemv", {{"N", 2048}, {"M", 2048}}},
       {"matmul", {{"M", 512}, {"N", 512}, {"K", 512}}},
+      {"matmul_nt", {{"M", 512}, {"N", 512}, {"K", 512}}},
       {"conv2d", {{"N", 1}, {"C", 64}, {"H", 56}, {"W", 56}, {"K", 64}, {"stride", 1}}},
       {"gelu", {{"N", 1024}, {"M", 1024}}},
       {"batchnorm", {{"N", 8}, {"C", 64}, {"H", 56}, {"W", 56}}},
