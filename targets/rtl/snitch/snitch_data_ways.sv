@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-/// The ways of a core complex to memory: the integer core and the FP load/store unit take turns,
+/// The ways of a core complex to memory: the integer core and the FP load/store unit share one,
 /// go to the scratchpad (there sharing a port with mover 0) or to the outside, and get their answers
 /// in the order of the requests. The registers on these ways are here (see snitch_pkg).
 module snitch_data_ways
@@ -75,8 +75,15 @@ module snitch_data_ways
   logic [1:0] tags_q[Depth];  ///< Of those that went outside, oldest first.
   logic [1:0] tag_in_q, tag_out_q;
 
-  logic fp_next_q, mover_next_q, mover_owns_q;
-  wire fp_turn = cut_fp_valid && (!cut_core_valid || fp_next_q);
+  // First come, first served: an FP access never passes an integer one that was there before it
+  // (the other way round, snitch_lsu sees to the order). Whose requests wait, oldest first.
+  logic [3:0] whose_q;
+  logic [1:0] whose_in_q, whose_out_q;
+  wire core_comes = core_valid && core_ready;
+  wire fp_comes = fp_valid && fp_ready;
+  wire fp_turn = whose_q[whose_out_q];
+
+  logic mover_next_q, mover_owns_q;
   wire room = used_q != 3'(Depth);
   wire valid = (cut_core_valid || cut_fp_valid) && room;
   mem_req_t chosen;
@@ -124,7 +131,9 @@ module snitch_data_ways
       tcdm_tag_q <= '0;
       tag_in_q <= '0;
       tag_out_q <= '0;
-      fp_next_q <= 1'b0;
+      whose_q <= '0;
+      whose_in_q <= '0;
+      whose_out_q <= '0;
       mover_next_q <= 1'b0;
       mover_owns_q <= 1'b0;
       core_rsp_valid <= 1'b0;
@@ -134,10 +143,15 @@ module snitch_data_ways
         if (wants_tcdm && tcdm_ready) mover_next_q <= !mover_turn;
       end
       core_rsp_valid <= delivers && !of_fp_q[out_q];
+      if (core_comes || fp_comes) begin
+        whose_q[whose_in_q] <= !core_comes;
+        if (core_comes && fp_comes) whose_q[whose_in_q+2'd1] <= 1'b1;
+        whose_in_q <= whose_in_q + 2'(core_comes) + 2'(fp_comes);
+      end
       if (taken || used_q != '0) begin
         used_q <= used_q + 3'(taken) - 3'(delivers);
         if (taken) begin
-          fp_next_q <= !fp_turn;
+          whose_out_q <= whose_out_q + 1'b1;
           in_q <= in_q + 1'b1;
           of_fp_q[in_q] <= fp_turn;
           done_q[in_q] <= 1'b0;
