@@ -68,7 +68,12 @@ void SnitchObserver::log(const Observation& seen) {
   std::FILE* const out = log_.get();
   std::fprintf(out, "%10" PRIu64 " %u ", cycle_, seen.hart);
   if (seen.ended) {
-    std::fprintf(out, "%08" PRIx32 " %08" PRIx32, seen.pc, seen.instruction);
+    std::fprintf(out, "%08" PRIx32, seen.pc);
+    if (seen.instruction != 0) {
+      std::fprintf(out, " %08" PRIx32, seen.instruction);
+    } else {
+      std::fprintf(out, " waited  ");
+    }
   } else {
     std::fprintf(out, "%17s", "");
   }

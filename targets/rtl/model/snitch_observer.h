@@ -32,8 +32,9 @@ class SnitchObserver {
   ~SnitchObserver();
 
   /// A line for each cycle in which a hart did something: cycle, hart, address and word of the
-  /// instruction that ended, then `fp` and the word of one issued to the FP side, then what was
-  /// written. What went wrong; empty: nothing.
+  /// instruction that ended (`waited`: wfi or the barrier, whose word is gone by then), then `fp`
+  /// and the word of one issued to the FP side, then what was written. What went wrong; empty:
+  /// nothing.
   [[nodiscard]] std::string openLog(const std::string& path);
   /// Counts, for each hart and address at which its integer core stood, the cycles and all of
   /// core_events_t; written by close().

@@ -157,7 +157,9 @@ module snitch_cc
   logic [2:0] mover_valid, mover_ready, mover_rsp_valid;
   mem_req_t mover_req[3];
   logic [63:0] mover_rdata[3];
-  snitch_fpss fpss (
+  snitch_fpss #(
+      .Streams(Streams)
+  ) fpss (
       .clk,
       .rst_n,
       .offload_valid(handed_valid && !for_dma),
@@ -250,7 +252,7 @@ module snitch_cc
   );
   always_ff @(posedge clk) begin
     if (observe) begin
-      snitch_observe(hart_id, {28'b0, fpss.write_enable, core.x_written, fpss.issued, core.ended},
+      snitch_observe(hart_id, {28'b0, fpss.write_enable, core.x_written, fpss.issued, core.finished},
                      core.pc_q, core.present ? core.instruction : '0, fpss.instr,
                      {3'b0, core.x_register}, core.x_value, {3'b0, fpss.write_register},
                      fpss.write_data, 32'(events));
