@@ -427,7 +427,7 @@ module snitch_fpss
   always_comb begin
     events = '0;
     events.fp_retired = issued;
-    events.fpu_busy = fpu_valid && fpu_ready && unit != FpuOther;
+    events.fpu_busy = fpu_valid && fpu_ready;
     events.fp_idle = !issue_valid;
     if (issue_valid && !issue_ready) begin
       if (operand_pending != 0) events.fp_stall_operand = 1'b1;
