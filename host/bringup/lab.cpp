@@ -97,6 +97,7 @@ entry:
   call.samples = how.samples;
   call.minSamples = how.samples;
   call.limitSeconds = how.limitSeconds;
+  call.harts = how.harts;
   Ran ran;
   auto ended = device_->call(call, [&](const transport::Sample& sample) {
     const double ticks = static_cast<double>(sample.ticks) / std::max(1U, sample.calls);

@@ -44,6 +44,7 @@ class Lab {
     std::uint32_t calls = 1;
     std::uint64_t work = 0;  ///< Address of %work; 0: the default.
     double limitSeconds = 10;
+    int harts = 1;
   };
   /// Compiles, places, calls. Errors: "compile.*", "link.*", "run.*".
   [[nodiscard]] Result<Ran> run(const Snippet& snippet, const Run& how);

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/selfcheck_timing.h"
 #include "cli/table.h"
 #include "cli/workplace.h"
 #include "proof/prove_moves.h"
@@ -29,6 +30,8 @@ struct Options {
   bool faults = false;
   std::int64_t trials = 10000;
   bool exhaustive = false;
+  std::string timing;
+  std::string rows;
   bool json = false;
 };
 
@@ -200,10 +203,14 @@ void addSelfcheck(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = addCommand(
       app, "selfcheck",
-      "Tests this program: random chains of moves, the math functions, or trials over a bad link",
+      "Tests this program: random chains of moves, the math functions, trials over a bad link, or "
+      "the timing of a model",
       "dojo selfcheck --moves 100000 --seed 3\n  dojo selfcheck --math\n"
-      "  dojo selfcheck --faults --trials 10000 --seed 1",
+      "  dojo selfcheck --faults --trials 10000 --seed 1\n  dojo selfcheck --timing snitch",
       [options] {
+        if (!options->timing.empty()) {
+          return checkTimingTable(options->timing, options->runner, options->rows, options->json);
+        }
         if (options->faults) return checkFaults(*options);
         return options->math ? checkMath(*options) : checkMoves(*options);
       });
@@ -222,6 +229,11 @@ void addSelfcheck(CLI::App& app) {
   command->add_option("--trials", options->trials, "With --faults")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}))
       ->capture_default_str();
+  command->add_option(
+      "--timing", options->timing,
+      "A target: what sequences of instructions take on it beside what they take on "
+      "the machine that it is judged against");
+  command->add_option("--rows", options->rows, "With --timing: rows whose name contains this");
   command->add_flag("--exhaustive", options->exhaustive, "With --math: every f32 there is");
   addTargetOption(*command, options->target);
   command->add_option("--runner", options->runner, "Path of another runner");
