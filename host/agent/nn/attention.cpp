@@ -47,7 +47,7 @@ Var attend(Tape& tape, const Var& qkv, const Groups& groups, std::size_t heads,
   const std::size_t all = qkv.cols() / 3;
   const std::size_t square = squares(groups);
   DOJO_CHECK(relations == nullptr || relations->size() == square, "relations of other groups");
-  Matrix y(qkv.rows(), all);
+  Matrix y = Matrix::unset(qkv.rows(), all);
   // Chances of every head, kept for the way back; else of one at a time.
   std::vector<float> chances(tape.recording() ? square * heads : 0);
   std::vector<float> one;

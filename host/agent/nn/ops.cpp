@@ -18,7 +18,7 @@ constexpr float kNormEpsilon = 1e-5F;
 Var linear(Tape& tape, const Var& x, const Var& weight, const Var& bias) {
   const std::size_t rows = x.rows(), in = x.cols(), out = weight.cols();
   DOJO_CHECK(weight.rows() == in && bias.cols() == out, "shapes of a linear layer");
-  Matrix y(rows, out);
+  Matrix y = Matrix::unset(rows, out);
   for (std::size_t i = 0; i < rows; ++i) {
     std::copy(bias.value().data(), bias.value().data() + out, y.row(i));
   }
@@ -41,7 +41,7 @@ Var linear(Tape& tape, const Var& x, const Var& weight, const Var& bias) {
 }
 
 Var gelu(Tape& tape, const Var& x) {
-  Matrix y(x.rows(), x.cols());
+  Matrix y = Matrix::unset(x.rows(), x.cols());
   geluOf(y.data(), x.value().data(), y.size());
   return tape.result(std::move(y), {x}, [=](const Var& made) {
     addGeluGradient(x.grad().data(), x.value().data(), made.grad().data(), made.value().size());
@@ -50,7 +50,7 @@ Var gelu(Tape& tape, const Var& x) {
 
 Var layerNorm(Tape& tape, const Var& x, const Var& gain, const Var& bias) {
   const std::size_t rows = x.rows(), cols = x.cols();
-  Matrix unit(rows, cols), y(rows, cols);
+  Matrix unit = Matrix::unset(rows, cols), y = Matrix::unset(rows, cols);
   std::vector<float> scales(rows);
   for (std::size_t i = 0; i < rows; ++i) {
     scales[i] = normalise(unit.row(i), x.value().row(i), cols, kNormEpsilon);
@@ -99,7 +99,7 @@ Var scaled(Tape& tape, const Var& x, float factor) {
 
 Var pick(Tape& tape, const Var& table, const std::vector<std::size_t>& rows) {
   const std::size_t cols = table.cols();
-  Matrix y(rows.size(), cols);
+  Matrix y = Matrix::unset(rows.size(), cols);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     DOJO_CHECK(rows[i] < table.rows(), "picking a row that isn't there");
     std::copy(table.value().row(rows[i]), table.value().row(rows[i]) + cols, y.row(i));
@@ -116,7 +116,7 @@ Var joined(Tape& tape, const std::vector<Var>& parts) {
   std::size_t cols = 0;
   for (const Var& part : parts) cols += part.cols();
   const std::size_t rows = parts.at(0).rows();
-  Matrix y(rows, cols);
+  Matrix y = Matrix::unset(rows, cols);
   std::size_t at = 0;
   for (const Var& part : parts) {
     DOJO_CHECK(part.rows() == rows, "joining parts of different height");
@@ -140,7 +140,7 @@ Var stacked(Tape& tape, const std::vector<Var>& parts) {
   std::size_t rows = 0;
   for (const Var& part : parts) rows += part.rows();
   const std::size_t cols = parts.at(0).cols();
-  Matrix y(rows, cols);
+  Matrix y = Matrix::unset(rows, cols);
   std::size_t at = 0;
   for (const Var& part : parts) {
     DOJO_CHECK(part.cols() == cols, "stacking parts of different width");

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "agent/store/bytes.h"
 #include "agent/text/vocabulary.h"
 #include "base/check.h"
 #include "base/text.h"
@@ -37,47 +39,6 @@ std::uint32_t crc32(std::string_view bytes) {
   return ~crc;
 }
 
-template <class T>
-void putNumber(std::string& out, T value) {
-  for (std::size_t k = 0; k < sizeof(T); ++k) {
-    out.push_back(static_cast<char>(value >> (8 * k) & 255U));
-  }
-}
-
-void putText(std::string& out, std::string_view text) {
-  putNumber(out, static_cast<std::uint32_t>(text.size()));
-  out += text;
-}
-
-/// Reads what may end anywhere.
-class Input {
- public:
-  explicit Input(std::string_view data) : data_(data) {}
-
-  template <class T>
-  std::optional<T> number() {
-    if (left() < sizeof(T)) return std::nullopt;
-    T value = 0;
-    for (std::size_t k = 0; k < sizeof(T); ++k) {
-      const auto byte = static_cast<unsigned char>(data_[at_ + k]);
-      value = static_cast<T>(value | static_cast<T>(static_cast<T>(byte) << (8 * k)));
-    }
-    at_ += sizeof(T);
-    return value;
-  }
-  std::optional<std::string> text() {
-    const auto size = number<std::uint32_t>();
-    if (!size || left() < *size) return std::nullopt;
-    at_ += *size;
-    return std::string(data_.substr(at_ - *size, *size));
-  }
-  [[nodiscard]] std::size_t left() const { return data_.size() - at_; }
-
- private:
-  std::string_view data_;
-  std::size_t at_ = 0;
-};
-
 std::vector<std::string> movesHere() {
   std::vector<std::string> out;
   for (const moves::Rule* rule : moves::catalogue()) out.emplace_back(rule->info().name);
@@ -104,7 +65,7 @@ std::vector<std::string> without(const std::vector<std::string>& all,
   return out;
 }
 
-std::optional<Matrix> readMatrix(Input& in, Stored type) {
+std::optional<Matrix> readMatrix(ByteReader& in, Stored type) {
   const auto rows = in.number<std::uint32_t>();
   const auto cols = in.number<std::uint32_t>();
   if (!rows || !cols) return std::nullopt;
@@ -242,7 +203,7 @@ Result<Archive> Archive::read(std::string_view data, const std::string& kind,
   if (data.size() < kMagic.size() + 8 || data.substr(0, kMagic.size()) != kMagic) {
     return fail("agent.file", "expected weights or a checkpoint of the agent");
   }
-  Input in(data.substr(kMagic.size(), data.size() - kMagic.size() - 4));
+  ByteReader in(data.substr(kMagic.size(), data.size() - kMagic.size() - 4));
   const auto format = in.number<std::uint32_t>();
   if (!format || *format != kFormat) {
     return fail("agent.format", "the file has format " + std::to_string(format.value_or(0)) +
@@ -250,7 +211,7 @@ Result<Archive> Archive::read(std::string_view data, const std::string& kind,
   }
   const Error damaged =
       fail("agent.damaged", "the file is damaged: its content isn't what its checksum says");
-  Input tail(data.substr(data.size() - 4));
+  ByteReader tail(data.substr(data.size() - 4));
   if (crc32(data.substr(0, data.size() - 4)) != tail.number<std::uint32_t>()) return damaged;
   Archive out(kind);
   auto ownKind = in.text();
@@ -293,6 +254,37 @@ Result<Archive> Archive::load(const std::string& path, const std::string& kind) 
   Result<std::string> data = readFile(path, kMostBytes);
   if (!data.ok()) return data.error();
   return read(*data, kind, path);
+}
+
+void put(Archive& archive, const std::string& prefix, const Parameters& parameters,
+         const Adam& adam) {
+  std::size_t k = 0;
+  for (const Parameter& one : parameters.all()) {
+    const Adam::Moments& moments = adam.moments()[k++];
+    archive.put(prefix + '/' + one.name + ".mean", moments.mean, Stored::single);
+    archive.put(prefix + '/' + one.name + ".square", moments.square, Stored::single);
+  }
+  archive.put(prefix + "/steps", std::to_string(adam.steps()));
+}
+
+Status get(const Archive& archive, const std::string& prefix, const Parameters& parameters,
+           Adam& adam) {
+  std::vector<Adam::Moments> moments;
+  for (const Parameter& one : parameters.all()) {
+    const Matrix* mean = archive.matrix(prefix + '/' + one.name + ".mean");
+    const Matrix* square = archive.matrix(prefix + '/' + one.name + ".square");
+    if (mean == nullptr || square == nullptr || !mean->sameShape(one.value) ||
+        !square->sameShape(one.value)) {
+      return Error{"agent.shape", "expected the moments of '" + one.name + "'", "", ""};
+    }
+    moments.push_back({*mean, *square});
+  }
+  const std::string* text = archive.bytes(prefix + "/steps");
+  std::int64_t steps = -1;
+  if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), steps);
+  if (steps < 0) return Error{"agent.shape", "expected the number of steps", "", ""};
+  adam.restore(std::move(moments), steps);
+  return {};
 }
 
 }  // namespace dojo::agent

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/nn/adam.h"
 #include "agent/nn/tape.h"
 #include "base/result.h"
 
@@ -63,6 +64,14 @@ class Archive {
   std::vector<std::string> moves_;
   std::vector<Section> sections_;
 };
+
+/// \name The state of Adam, as PREFIX/NAME.mean, .square, and PREFIX/steps. Error: "agent.shape".
+/// @{
+void put(Archive& archive, const std::string& prefix, const Parameters& parameters,
+         const Adam& adam);
+[[nodiscard]] Status get(const Archive& archive, const std::string& prefix,
+                         const Parameters& parameters, Adam& adam);
+/// @}
 
 /// The nearest f16, ties to even; beyond its range infinite. And back.
 [[nodiscard]] std::uint16_t halfOf(float value);

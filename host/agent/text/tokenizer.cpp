@@ -68,23 +68,31 @@ Token numberToken(std::string_view text) {
   return realToken(real);
 }
 
+/// What a word may be at its place in the line.
+enum class Place : std::uint8_t { name, title, language };
+
 class Reader {
  public:
   TokenText read(const std::vector<Source>& lines) {
     for (const Source& line : lines) {
-      // The operands of an instruction are names within its fragment.
       if (kindOf(line) == LineKind::declaration && line.depth == 0) declare(line);
     }
     std::vector<int> open;  // Lines that the next may stand in, by depth.
+    bool fragment = false;
     for (const Source& line : lines) {
       TextLine made;
       made.kind = kindOf(line);
       made.depth = line.depth;
+      if (line.depth == 0) fragment = made.kind == LineKind::instruction;
+      if (line.depth == 0) operands_.clear();
+      if (fragment && made.kind == LineKind::declaration) {
+        operands_.emplace(std::string(line.words[1].text), operands_.size());
+      }
       open.resize(std::min(open.size(), static_cast<std::size_t>(line.depth)));
       if (!open.empty()) made.parent = open.back();
       const bool opens = made.kind == LineKind::scope || made.kind == LineKind::instruction;
       if (opens) open.push_back(static_cast<int>(out_.lines.size()));
-      translate(line, made);
+      translate(line, fragment, made);
       out_.lines.push_back(std::move(made));
     }
     return std::move(out_);
@@ -93,24 +101,34 @@ class Reader {
  private:
   void declare(const Source& line) {
     const bool tmp = line.words[0].is("tmp");
-    Token token = tmp ? tmpToken(tmps_++) : argumentToken(out_.arguments++);
+    const Token token = tmp ? tmpToken(tmps_++) : argumentToken(out_.arguments++);
     buffers_.emplace(std::string(line.words[1].text), Named{out_.buffers++, token});
   }
 
-  void translate(const Source& line, TextLine& made) {
-    const bool declaration = made.kind == LineKind::declaration && line.depth == 0;
+  void translate(const Source& line, bool fragment, TextLine& made) {
+    int brackets = 0;
+    bool mapped = false;
     for (std::size_t k = 0; k < line.words.size(); ++k) {
       const Word& word = line.words[k];
+      if (word.is("(")) ++brackets;
+      if (word.is(")")) --brackets;
+      if (word.is(":")) mapped = true;
       if (word.kind == Word::Kind::number) {
         made.tokens.push_back(numberToken(word.text));
       } else if (isVariable(line, k)) {
-        Token token = numberToken(line.words[k + 1].text);
-        made.tokens.push_back(variableToken(token.value));
+        made.tokens.push_back(variableToken(numberToken(line.words[k + 1].text).value));
         k += 2;
+      } else if (word.kind == Word::Kind::symbol) {
+        made.tokens.push_back(spelled(word));
       } else {
-        const bool called = k + 1 < line.words.size() && line.words[k + 1].is("(");
-        const bool own = declaration && k == 1;
-        made.tokens.push_back(translate(word, called && !own, own, made));
+        Place place = mapped && brackets == 0 ? Place::language : Place::name;
+        if (k > 0 && line.words[k - 1].is("@")) place = Place::language;
+        if (k > 0 && line.words[k - 1].is("!")) place = Place::title;
+        if (k == 1 && (made.kind == LineKind::kernel || made.kind == LineKind::instruction)) {
+          place = Place::title;
+        }
+        const bool own = k == 1 && made.kind == LineKind::declaration;
+        made.tokens.push_back(named(word, place, fragment, own, made));
       }
     }
     std::sort(made.buffers.begin(), made.buffers.end());
@@ -123,23 +141,34 @@ class Reader {
            classOf(numberToken(line.words[k + 1].text).id) == TokenClass::whole;
   }
 
-  /// `called`: a bracket follows, so that it is an operation whatever buffers are called.
-  Token translate(const Word& word, bool called, bool own, TextLine& made) {
+  Token named(const Word& word, Place place, bool fragment, bool own, TextLine& made) {
     const std::string text(word.text);
-    const auto fixed = fixedToken(text);
-    const auto buffer = buffers_.find(text);
-    if (buffer != buffers_.end() && word.kind == Word::Kind::word && !(called && fixed)) {
-      made.buffers.push_back(buffer->second.id);
-      if (own) made.declares = buffer->second.id;
-      return buffer->second.token;
+    if (place == Place::name && fragment) {
+      // Operands of an instruction are its own, by position.
+      const auto operand = operands_.find(text);
+      if (operand != operands_.end()) {
+        return argumentToken(static_cast<std::int64_t>(operand->second));
+      }
+    } else if (place == Place::name) {
+      const auto buffer = buffers_.find(text);
+      if (buffer != buffers_.end()) {
+        made.buffers.push_back(buffer->second.id);
+        if (own) made.declares = buffer->second.id;
+        return buffer->second.token;
+      }
     }
-    if (fixed) return {*fixed, 0};
-    const auto known = words_.find(text);
-    if (known != words_.end()) return wordToken(known->second);
-    const auto position = static_cast<std::int64_t>(out_.words.size());
-    words_.emplace(text, position);
-    out_.words.push_back(text);
-    return wordToken(position);
+    return place == Place::title ? titled(text) : spelled(word);
+  }
+
+  Token spelled(const Word& word) {
+    const auto fixed = fixedToken(word.text);
+    return fixed ? Token{*fixed, 0} : titled(std::string(word.text));
+  }
+
+  Token titled(const std::string& text) {
+    const auto [at, added] = words_.try_emplace(text, static_cast<std::int64_t>(out_.words.size()));
+    if (added) out_.words.push_back(text);
+    return wordToken(at->second);
   }
 
   struct Named {
@@ -149,6 +178,7 @@ class Reader {
   TokenText out_;
   std::int64_t tmps_ = 0;
   std::unordered_map<std::string, Named> buffers_;
+  std::unordered_map<std::string, std::size_t> operands_;  ///< Of the fragment at hand.
   std::unordered_map<std::string, std::int64_t> words_;
 };
 

@@ -70,10 +70,12 @@ TEST_CASE("agent: every kernel of the suite comes back from its tokens") {
 }
 
 TEST_CASE("agent: names of buffers leave no trace, even those that are words of the language") {
-  const auto plain =
-      ir::parse("kernel k\nin x f32 [8]\nout y f32 [8]\n\n8\n| y[{0}] = exp(x[{0}])\n");
-  const auto odd =
-      ir::parse("kernel k\nin exp f32 [8]\nout max f32 [8]\n\n8\n| max[{0}] = exp(exp[{0}])\n");
+  const auto plain = ir::parse(
+      "kernel k\nin x f32 [8]\nout y f32 [8]\ntmp t f32 [~8] @stack\n\n8:unroll\n"
+      "| t[{0}] = exp(x[{0}])\n| y[{0}] = t[{0}]\n");
+  const auto odd = ir::parse(
+      "kernel k\nin heap f32 [8]\nout unroll f32 [8]\ntmp stack f32 [~8] @stack\n\n8:unroll\n"
+      "| stack[{0}] = exp(heap[{0}])\n| unroll[{0}] = stack[{0}]\n");
   REQUIRE(plain.ok());
   REQUIRE(odd.ok());
   const auto a = tokenize(ir::print(plain->program));
@@ -82,6 +84,7 @@ TEST_CASE("agent: names of buffers leave no trace, even those that are words of 
   REQUIRE(b.ok());
   REQUIRE(a->lines.size() == b->lines.size());
   for (std::size_t k = 0; k < a->lines.size(); ++k) CHECK(a->lines[k].tokens == b->lines[k].tokens);
+  checkRoundTrip(odd->program);
 }
 
 TEST_CASE("agent: tokens of a line") {
