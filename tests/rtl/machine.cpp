@@ -181,7 +181,10 @@ TEST_CASE("interrupts come where they are enabled, vectored, once") {
   const std::vector<std::uint32_t> timed = {0x777, 0x80000007, 0x3880, 0x444};
   checkMachine({
       {"pending, not let in",
-       software + "  nop\n  csrr a2, mip\n  andi a2, a2, 0x88\n  csrw mie, zero\n  sw zero, 0(a1)\n  fence\n" + kKeep,
+       software +
+           "  nop\n  csrr a2, mip\n  andi a2, a2, 0x88\n  csrw mie, zero\n  sw zero, 0(a1)\n  "
+           "fence\n" +
+           kKeep,
        {8}},
       {"software", software + "  csrsi mstatus, 8\n  nop\n" + done, {0x333, 0x444}},
       {"timer, waited for", timer + "  csrsi mstatus, 8\n  wfi\n" + done, timed},
@@ -192,6 +195,38 @@ TEST_CASE("interrupts come where they are enabled, vectored, once") {
        timer + "  wfi\n  csrw mie, zero\n" + done,
        {0x444}},
   });
+}
+
+TEST_CASE("harts of the cluster have an interrupt and a barrier more") {
+  const std::string places = "  la s1, 9f\n  la s2, 8f\n";
+  // Interrupts go to 7, which lets no more in, and where it goes on at 9, after cause and place.
+  const std::string begin = "  la t0, 7f\n  csrw mtvec, t0\n" + places;
+  const std::string handler =
+      "  .balign 4\n7:csrw mie, zero\n  csrr t0, mcause\n  sw t0, 0(s0)\n  csrr t0, mepc\n"
+      "  sub t0, t0, s2\n  sw t0, 4(s0)\n  addi s0, s0, 8\n  csrw mepc, s1\n  mret\n9:\n";
+  const std::string soon =
+      "  li a3, CLINT + 0xc000\n  li a4, CLINT + 0x4000\n  sw zero, 4(a4)\n  lw a2, -8(a3)\n"
+      "  addi a2, a2, 100\n  sw a2, 0(a4)\n  li a0, 0x80\n  csrw mie, a0\n  csrsi mstatus, 8\n";
+  const std::string barrier = begin + soon + "8: csrr zero, 0x7c2\n" + handler;
+  checkMachine(
+      {{"cluster interrupt",
+        begin + "  li a1, 0x100211a8\n  li a3, 1\n  sw a3, 0(a1)\n  fence\n  csrr a2, mip\n" +
+            kKeep +
+            "  li a2, 0x80000\n  csrw mie, a2\n  csrsi mstatus, 8\n  sw a3, -8(a1)\n"
+            "8: fence\n1:\n  j 1b\n" +
+            handler + "  sw a3, 0(a1)\n  fence\n  csrr a2, mip\n" + kKeep,
+        {0, 0x80000013, 0, 0}},
+       // The other hart never comes.
+       {"an interrupt ends a wait at the barrier, and it can be waited for again",
+        barrier + barrier,
+        {0x80000007, 0, 0x80000007, 0}},
+       {"what a device refuses traps late, with its own place",
+        places + "  li a0, CLINT\n8: lw a1, 0x700(a0)\n  fence\n  nop\n9:\n",
+        {5, 0xffff0700, 0}},
+       {"a store that a device refuses",
+        places + "  li a0, CLINT\n8: sw a1, 0x704(a0)\n  addi a1, a1, 1\n  fence\n  nop\n9:\n",
+        {7, 0xffff0704, 0}}},
+      rtl::snitch());
 }
 
 TEST_CASE("floating point is illegal while it is off, and dirty after a write") {

@@ -6,7 +6,7 @@ module snitch_barrier #(
 ) (
     input logic clk,
     input logic rst_n,
-    input logic [Harts-1:0] req,  ///< Held until done.
+    input logic [Harts-1:0] req,  ///< Held until done; a hart may give up before.
     output logic done             ///< One cycle, of all harts.
 );
   logic [Harts-1:0] arrived_q;
@@ -14,7 +14,6 @@ module snitch_barrier #(
 
   always_ff @(posedge clk or negedge rst_n) begin
     if (!rst_n) arrived_q <= '0;
-    else if (done) arrived_q <= '0;
-    else arrived_q <= arrived_q | req;
+    else arrived_q <= req;
   end
 endmodule

@@ -56,7 +56,7 @@ module snitch_core
     output logic [4:0] fp_reg_addr,
     output logic [31:0] fp_reg_wdata,
     input logic [31:0] fp_reg_rdata,
-    // The barrier: level, until it is done.
+    // The barrier: level, until it is done or the core gives up.
     output logic barrier_req,
     input logic barrier_done,
     output core_events_t events,
@@ -376,7 +376,9 @@ module snitch_core
     end
   end
   wire waiting = state_q == Sleep || state_q == Barrier;
-  assign barrier_req = (wait_for == Barrier || state_q == Barrier) && !barrier_done;
+  // Halts, faults and interrupts end the wait: the read begins anew when they are over.
+  wire gives_up = halt_now || fault_now || irq;
+  assign barrier_req = !barrier_done && (wait_for == Barrier || (state_q == Barrier && !gives_up));
   assign fetch_flush = finished && !waiting && kind == KindFence && funct3[0];
 
   wire trap = fault_now || irq_now || wrong_now;
