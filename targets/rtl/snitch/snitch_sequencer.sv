@@ -45,9 +45,9 @@ module snitch_sequencer
   entry_t buffer[Depth];
   pointer_t write_q, read_q;
 
-  loop_t       loop_q     [Levels];
-  logic [15:0] iteration_q[Levels];
-  logic [2:0]  stagger_q  [Levels];
+  loop_t loop_q[Levels];
+  logic [Levels-1:0][15:0] iteration_q;
+  logic [Levels-1:0][2:0] stagger_q;
   logic [1:0]  loops_q;  // Loops of the nest that runs, or is being filled.
 
   // ---- in ----
@@ -123,10 +123,10 @@ module snitch_sequencer
   assign empty     = !buffered && loops_q == 0;
 
   // ---- what comes next ----
-  pointer_t    next_read;
-  logic [15:0] next_iteration[Levels];
-  logic [2:0]  next_stagger  [Levels];
-  logic        nest_ends;
+  pointer_t next_read;
+  logic [Levels-1:0][15:0] next_iteration;
+  logic [Levels-1:0][2:0] next_stagger;
+  logic nest_ends;
   logic        outward;  // No loop within this one goes on.
   logic last, innermost, again;
   logic [2:0] next_step;
@@ -171,11 +171,8 @@ module snitch_sequencer
       write_q <= '0;
       read_q  <= '0;
       loops_q <= '0;
-      for (int level = 0; level < Levels; level++) begin
-        loop_q[level] <= '0;
-        iteration_q[level] <= '0;
-        stagger_q[level] <= '0;
-      end
+      iteration_q <= '0;
+      stagger_q <= '0;
     end else begin
       if (fill) begin
         buffer[write_q[4:0]] <= '{

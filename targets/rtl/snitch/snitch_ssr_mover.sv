@@ -47,7 +47,7 @@ module snitch_ssr_mover
   logic next_done_q, done_q;
   logic [31:0] next_pointer_q, pointer_q;
   logic [RepeatBits-1:0] next_repeats_q, repeats_q;        // - 1
-  bound_t next_bound_q[4], bound_q[4];                     // - 1
+  bound_t [3:0] next_bound_q, bound_q;                     // - 1
   logic [31:0] next_stride_q[4], stride_q[4];              // To what follows the end of the inner loops.
   logic [4:0] next_index_kind_q, index_kind_q;             // {shift, size}
   logic [31:0] next_index_base_q, index_base_q;
@@ -89,7 +89,7 @@ module snitch_ssr_mover
   logic all_in_q;  // The last address is in the register: the loops stand still.
   wire running = !done_q && !all_in_q;
 
-  bound_t index_q[4];
+  bound_t [3:0] index_q;
   logic [3:0] at_end;
   logic [1:0] outermost;  // The loop that steps.
   always_comb begin
@@ -192,13 +192,7 @@ module snitch_ssr_mover
       done_q <= 1'b1;
       {next_kind_q, kind_q, next_pointer_q, pointer_q, next_repeats_q, repeats_q} <= '0;
       {next_index_kind_q, index_kind_q, next_index_base_q, index_base_q} <= '0;
-      for (int i = 0; i < 4; i++) begin
-        next_bound_q[i] <= '0;
-        bound_q[i] <= '0;
-        next_stride_q[i] <= '0;
-        stride_q[i] <= '0;
-        index_q[i] <= '0;
-      end
+      {next_bound_q, bound_q, index_q} <= '0;
       synced_q <= 1'b1;
       spilled_q <= '0;
       all_in_q <= 1'b0;
