@@ -9,6 +9,7 @@
 
 #include "codegen/emitter.h"
 #include "codegen/library.h"
+#include "codegen/lines.h"
 #include "codegen/machine.h"
 #include "codegen/plan.h"
 #include "ir/storage.h"
@@ -58,7 +59,8 @@ MachineFacts factsOf(const llvm::TargetMachine& machine, const target::Target& t
   return facts;
 }
 
-Result<Compilation> build(const ir::Program& program, const target::Target& target) {
+Result<Compilation> build(const ir::Program& program, const target::Target& target,
+                          bool lines = false) {
   if (Status fits = moves::lowerable(program, target); !fits) return fits.error();
   Result<llvm::TargetMachine*> machine = machineFor(target);
   if (!machine) return machine.error();
@@ -79,15 +81,18 @@ Result<Compilation> build(const ir::Program& program, const target::Target& targ
   compilation.module->setDataLayout((*machine)->createDataLayout());
   const Plan plan = makePlan(program, target);
   Emitter emitter(*compilation.module, program, plan, factsOf(**machine, target));
+  std::optional<LineMarks> marks;
+  if (lines) emitter.mark(&marks.emplace(*compilation.module, program));
   if (Status emitted = emitter.run(); !emitted) return emitted.error();
+  if (marks) marks->finish();
   return compilation;
 }
 
-Result<std::string> emitted(const ir::Program& program, const target::Target& target,
-                            FileKind kind) {
+Result<std::string> emitted(const ir::Program& program, const target::Target& target, FileKind kind,
+                            bool lines = false) {
   std::vector<std::string> wanted;
   for (;;) {
-    Result<Compilation> built = build(program, target);
+    Result<Compilation> built = build(program, target, lines);
     if (!built) return built.error();
     const std::vector<std::string> missing =
         wanted.empty() ? wanted : addRoutines(*built->module, *built->machine, wanted);
@@ -112,6 +117,13 @@ Result<std::string> emitted(const ir::Program& program, const target::Target& ta
   }
 }
 
+Object objectOf(const std::string& file) {
+  Object object;
+  const auto* bytes = reinterpret_cast<const std::byte*>(file.data());
+  object.bytes.assign(bytes, bytes + file.size());
+  return object;
+}
+
 }  // namespace
 
 std::vector<AbiBuffer> abi(const ir::Program& program) {
@@ -128,10 +140,15 @@ std::vector<AbiBuffer> abi(const ir::Program& program) {
 Result<Object> compile(const ir::Program& program, const target::Target& target) {
   const Result<std::string> file = emitted(program, target, FileKind::object);
   if (!file) return file.error();
-  Object object;
-  const auto* bytes = reinterpret_cast<const std::byte*>(file->data());
-  object.bytes.assign(bytes, bytes + file->size());
-  return object;
+  return objectOf(*file);
+}
+
+Result<LinedObject> compileWithLines(const ir::Program& program, const target::Target& target) {
+  const Result<std::string> file = emitted(program, target, FileKind::object, true);
+  if (!file) return file.error();
+  Result<std::vector<CodeLine>> lines = readLines(*file);
+  if (!lines) return lines.error();
+  return LinedObject{objectOf(*file), std::move(*lines)};
 }
 
 Result<std::string> llvmText(const ir::Program& program, const target::Target& target) {

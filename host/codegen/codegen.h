@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,19 @@ struct Object {
 /// Lowers, emits and compiles. Thread-safe; a fresh LLVM context a call, one machine description a
 /// thread and target. Refuses what moves::lowerable refuses. Errors: "lower.*", "compile.*".
 [[nodiscard]] Result<Object> compile(const ir::Program& program, const target::Target& target);
+/// From `offset` on, counted in bytes from the kernel's entry, code comes from this line of
+/// print(program); 0: from none.
+struct CodeLine {
+  std::int64_t offset = 0;
+  int line = 0;
+};
+/// An object that says where its code comes from, in order of offset: for profiles.
+struct LinedObject {
+  Object object;
+  std::vector<CodeLine> lines;
+};
+[[nodiscard]] Result<LinedObject> compileWithLines(const ir::Program& program,
+                                                   const target::Target& target);
 /// The module as LLVM's text (verified), and the assembly of it.
 [[nodiscard]] Result<std::string> llvmText(const ir::Program& program,
                                            const target::Target& target);

@@ -71,6 +71,7 @@ void Emitter::parallel(const ir::Node& node) {
   const FunctionState outerState = std::move(state_);
   const std::vector<Variable> outerVariables = variables_;
   const auto outerPoint = b_.saveIP();
+  const llvm::DebugLoc outerMark = b_.getCurrentDebugLocation();
 
   enterFunction(bodyFunction);
   std::size_t field = 0;
@@ -106,6 +107,7 @@ void Emitter::parallel(const ir::Node& node) {
   state_ = outerState;
   variables_ = outerVariables;
   b_.restoreIP(outerPoint);
+  b_.SetCurrentDebugLocation(outerMark);
 }
 
 }  // namespace dojo::codegen

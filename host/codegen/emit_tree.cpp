@@ -4,6 +4,7 @@
 #include "codegen/codegen.h"
 #include "codegen/emit_branch.h"
 #include "codegen/emitter.h"
+#include "codegen/lines.h"
 
 namespace dojo::codegen {
 namespace {
@@ -86,6 +87,10 @@ void Emitter::enterFunction(llvm::Function* function) {
   }
   auto* entry = llvm::BasicBlock::Create(b_.getContext(), "entry", function);
   b_.SetInsertPoint(entry);
+  if (marks_ != nullptr) {
+    marks_->enter(*function);
+    b_.SetCurrentDebugLocation(LineMarks::around(*function));
+  }
   Frame frame;
   frame.block = entry;
   state_.frames.push_back(std::move(frame));
@@ -109,7 +114,10 @@ void Emitter::nodes(const std::vector<ir::Node>& body) {
   for (const ir::Node& child : body) {
     if (!failure_) return;
     settle(child);
+    const llvm::DebugLoc outer = b_.getCurrentDebugLocation();
+    if (marks_ != nullptr) b_.SetCurrentDebugLocation(marks_->at(child, *state_.function));
     node(child);
+    b_.SetCurrentDebugLocation(outer);
   }
   settleBody();
 }

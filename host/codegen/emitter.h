@@ -42,10 +42,14 @@ struct MachineFacts {
   ArithmeticFacts arithmetic;
 };
 
+class LineMarks;
+
 class Emitter {
  public:
   Emitter(llvm::Module& module, const ir::Program& program, const Plan& plan,
           const MachineFacts& facts);
+  /// What is emitted is marked with lines of the program; `marks` outlives this.
+  void mark(LineMarks* marks) { marks_ = marks; }
   /// Adds the kernel and its outlined bodies to the module. Errors: "compile.unsupported".
   [[nodiscard]] Status run();
 
@@ -258,6 +262,7 @@ class Emitter {
   [[nodiscard]] std::vector<Piece> pieces() const;
   [[nodiscard]] Value* reduced(const ir::Leaf& leaf, const Piece* piece);
 
+  LineMarks* marks_ = nullptr;
   llvm::Module& module_;
   llvm::IntegerType* word_;  ///< As wide as an address.
   const ir::Program& program_;
@@ -270,7 +275,7 @@ class Emitter {
   FunctionState state_;
   std::optional<Transfer> transfer_;
   std::vector<Pending> pending_;
-  std::unique_ptr<ir::Accesses> accesses_;  ///< Made where it is asked for.
+  std::unique_ptr<ir::Accesses> accesses_;               ///< Made where it is asked for.
   std::vector<llvm::MDNode*> aliasScope_, aliasOthers_;  ///< By buffer.
   Status failure_;
 };
