@@ -161,7 +161,7 @@ Result<CallDone> Device::call(const Call& call, const OnSample& onSample) {
   if (broken || image != hello_.imageCrc) {
     return rescued(Error{"run.crash", broken ? "the kernel wrote beyond its stack: a canary is gone"
                                              : "the kernel changed the runner's code or constants"},
-                   true);
+                   Need::restart);
   }
   if (done) {
     return CallDone{
@@ -177,7 +177,8 @@ Result<CallDone> Device::call(const Call& call, const OnSample& onSample) {
   if (cause == DOJO_CAUSE_TIMEOUT || cause == DOJO_CAUSE_LOST) {
     Error late{"run.timeout", fmt::format("the kernel didn't return within {:.3g} s (pc {}, {})",
                                           call.limitSeconds, pc, where)};
-    return restart || cause == DOJO_CAUSE_LOST ? rescued(std::move(late), true) : late;
+    if (restart) return rescued(std::move(late), Need::reset);
+    return cause == DOJO_CAUSE_LOST ? rescued(std::move(late), Need::restart) : late;
   }
   if (cause == DOJO_CAUSE_COUNTER) {
     return Error{
@@ -188,7 +189,7 @@ Result<CallDone> Device::call(const Call& call, const OnSample& onSample) {
               fmt::format("the kernel ended in {} (pc {}, address {}, {}, number {})",
                           causeText(cause), pc, address(getAt(body, DOJO_FAULT_ADDRESS, 8)), where,
                           getAt(body, DOJO_FAULT_NATIVE, 4))};
-  return restart ? rescued(std::move(fault), true) : fault;
+  return restart ? rescued(std::move(fault), Need::reset) : fault;
 }
 
 }  // namespace dojo::transport

@@ -195,10 +195,12 @@ class Device {
   [[nodiscard]] Status up();
   /// Through the back door: "load.memory" outside the declared regions.
   [[nodiscard]] Status allowed(std::uint64_t address, std::uint64_t size, unsigned flags) const;
-  /// Brings a device back that failed so. restart: answering isn't enough.
-  [[nodiscard]] Status bringBack(const Error& why, bool restart);
+  /// What a device that failed needs: to answer again, its runner to start anew, or more than the
+  /// runner itself can do.
+  enum class Need : std::uint8_t { answer, restart, reset };
+  [[nodiscard]] Status bringBack(const Error& why, Need need);
   /// The same, told of in the error.
-  [[nodiscard]] Error rescued(Error why, bool restart = false);
+  [[nodiscard]] Error rescued(Error why, Need need = Need::answer);
 
   std::unique_ptr<Link> link_;
   Hello hello_;

@@ -54,15 +54,15 @@ Result<std::unique_ptr<Device>> Device::open(std::unique_ptr<Transport> transpor
   return device;
 }
 
-Status Device::recover() { return bringBack({"link.asked", "", "", ""}, true); }
+Status Device::recover() { return bringBack({"link.asked", "", "", ""}, Need::restart); }
 
 Status Device::up() {
   if (link_->down) return {};
   if (link_->failures >= kMostFailures) return link_->down;
-  return bringBack(link_->down.error(), true);
+  return bringBack(link_->down.error(), Need::restart);
 }
 
-Status Device::bringBack(const Error& why, bool restart) {
+Status Device::bringBack(const Error& why, Need need) {
   Link& link = *link_;
   const LinkOptions& options = link.options;
   ++link.statistics.recoveries;
@@ -91,8 +91,8 @@ Status Device::bringBack(const Error& why, bool restart) {
     tried += fmt::format("{}{}: {} [{}]", tried.empty() ? "" : "\n", name, failed.message, code);
     return false;
   };
-  if (!isGone(why) && why.code != "link.dead") {
-    if (restart) {
+  if (!isGone(why) && why.code != "link.dead" && need != Need::reset) {
+    if (need == Need::restart) {
       const Request reset{.kind = DOJO_RESET, .body = {}, .what = "RESET"};
       auto answer = link.command(reset, options.abortSeconds);
       const Status applied = answer ? Status() : Status(answer.error());
@@ -110,8 +110,8 @@ Status Device::bringBack(const Error& why, bool restart) {
   return link.down;
 }
 
-Error Device::rescued(Error why, bool restart) {
-  if (Status back = bringBack(why, restart); !back) {
+Error Device::rescued(Error why, Need need) {
+  if (Status back = bringBack(why, need); !back) {
     why.message += "; nothing brought the device back";
     why.detail += (why.detail.empty() ? "" : "\n") + back.error().detail;
   } else {

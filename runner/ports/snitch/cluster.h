@@ -7,6 +7,7 @@
  *   copy     the DMA hart hands a transfer to its engine
  *   wait     the DMA hart comes to the second barrier when the engine is done
  *   run      the DMA hart calls a function
+ *   sync     each hart forgets the instructions that it holds
  * A hart that faults between the two writes the fault down and goes to the second barrier.
  */
 #ifndef DOJO_SNITCH_CLUSTER_H
@@ -23,6 +24,7 @@
 #define COMMAND_COPY 1
 #define COMMAND_WAIT 2
 #define COMMAND_RUN 3
+#define COMMAND_SYNC 4
 
 /* Offsets into dojo_cluster. */
 #define CLUSTER_COMMAND 0
@@ -41,7 +43,10 @@
 #define CLUSTER_ROWS 52
 #define CLUSTER_PRESENT 56
 #define CLUSTER_STUCK 60
-#define CLUSTER_SIZE 64
+#define CLUSTER_WARMING 64
+#define CLUSTER_ENTRY 68
+#define CLUSTER_LEFT 72
+#define CLUSTER_SIZE 76
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -56,6 +61,7 @@ struct dojo_cluster {
   uint32_t dst, src, bytes, dst_stride, src_stride, rows; /* of a copy */
   uint32_t present;                                       /* a bit each, at start-up */
   uint32_t stuck; /* a hart faulted with streams on: nothing brings them to their end */
+  uint32_t warming, entry, left; /* what comes after the call that warms the runner's own code */
 };
 extern struct dojo_cluster dojo_cluster;
 _Static_assert(sizeof(struct dojo_cluster) == CLUSTER_SIZE, "the assembly knows it");

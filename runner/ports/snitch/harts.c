@@ -25,6 +25,12 @@ void dojo_machine_use(uint32_t harts) { dojo_cluster.used = harts; }
 uint16_t dojo_machine_hart(void) { return (uint16_t)dojo_guard.unused; }
 uint8_t dojo_machine_stuck(void) { return dojo_cluster.stuck ? DOJO_CANARY_RESTART : 0; }
 
+/* Nothing holds data but the memories. */
+void dojo_port_evict(uintptr_t address, uintptr_t size) {
+  (void)address;
+  (void)size;
+}
+
 void dojo_machine_stop(void) {
   if (dojo_console_end != 0) dojo_console_end();
   for (;;) continue;

@@ -121,7 +121,7 @@ worker: la      s0, dojo_cluster
         lw      s3, CLUSTER_CONTEXT(s0)
         lw      s4, CLUSTER_COUNT(s0)
         lw      s5, CLUSTER_USED(s0)
-        bnez    t0, 3f
+        bnez    t0, 4f
         csrsi   mstatus, MSTATUS_MIE
         bgeu    s1, s5, 2f
         bgeu    s1, s4, 2f
@@ -135,6 +135,10 @@ worker: la      s0, dojo_cluster
         synchronise
 3:      barrier
         j       worker
+4:      addi    t0, t0, -COMMAND_SYNC
+        bnez    t0, 3b
+        fence.i
+        j       3b
 
 /* The hart beside the DMA engine. */
         .p2align 5
@@ -160,7 +164,9 @@ dma:    la      s0, dojo_cluster
         .insn   r 0x2b, 0, 7, x0, a5, x0        /* dmrep a5 */
         .insn   r 0x2b, 0, 2, t0, a2, x2        /* dmcpyi t0, a2, 2: two dimensions */
         j       9f
-2:      csrsi   mstatus, MSTATUS_MIE
+2:      addi    t2, t1, COMMAND_COPY - COMMAND_SYNC
+        beqz    t2, 6f
+        csrsi   mstatus, MSTATUS_MIE
         addi    t1, t1, COMMAND_COPY - COMMAND_WAIT
         bnez    t1, 4f
 3:      .insn   r 0x2b, 0, 4, t0, x0, x2        /* dmstati t0, 2: busy */
@@ -173,6 +179,18 @@ dma:    la      s0, dojo_cluster
 5:      csrci   mstatus, MSTATUS_MIE
 9:      barrier
         j       dma
+6:      fence.i
+        j       9b
+
+        .globl  dojo_port_sync
+dojo_port_sync:
+        la      a6, dojo_cluster
+        li      a7, COMMAND_SYNC
+        sw      a7, CLUSTER_COMMAND(a6)
+        barrier
+        fence.i
+        barrier
+        ret
 
         .globl  dojo_dma_copy2d
 dojo_dma_copy2d:
@@ -367,17 +385,28 @@ dojo_machine_batch:
         sw      s9, 20(sp)
         sw      s10, 16(sp)
         sw      s11, 12(sp)
-        la      t0, dojo_cluster
-        sw      zero, CLUSTER_FAULTED(t0)
         la      s0, dojo_guard
+        la      s1, dojo_cluster
+        sw      zero, CLUSTER_FAULTED(s1)
         sw      sp, HOST_SP(s0)
         sw      sp, ACTIVE(s0)
         csrw    FCSR, zero
-        lw      sp, KERNEL_SP(s0)
+        /* Once with a kernel that does nothing, so that only the kernel's own code may be cold. */
+        lw      t0, ENTRY(s0)
+        lw      t1, LEFT(s0)
+        la      t2, dojo_empty_kernel
+        li      t3, 1
+        sw      t0, CLUSTER_ENTRY(s1)
+        sw      t1, CLUSTER_LEFT(s1)
+        sw      t2, ENTRY(s0)
+        sw      t3, LEFT(s0)
+        sw      t3, CLUSTER_WARMING(s1)
         csrsi   mstatus, MSTATUS_MIE
+        .p2align 6
+1:      lw      sp, KERNEL_SP(s0)
         addi    a1, s0, START
         jal     t4, read
-1:      lw      a0, ARGUMENT(s0)
+2:      lw      a0, ARGUMENT(s0)
         lw      t1, ENTRY(s0)
         jalr    t1
         la      s0, dojo_guard
@@ -387,10 +416,19 @@ dojo_machine_batch:
         lw      t1, LEFT(s0)
         addi    t1, t1, -1
         sw      t1, LEFT(s0)
-        bnez    t1, 1b
+        bnez    t1, 2b
         addi    a1, s0, END
         jal     t4, read
-        csrci   CSR_SSR, 1
+        la      s1, dojo_cluster
+        lw      t0, CLUSTER_WARMING(s1)
+        lw      t1, CLUSTER_ENTRY(s1)
+        lw      t2, CLUSTER_LEFT(s1)
+        sw      zero, CLUSTER_WARMING(s1)
+        beqz    t0, 3f
+        sw      t1, ENTRY(s0)
+        sw      t2, LEFT(s0)
+        j       1b
+3:      csrci   CSR_SSR, 1
         li      a0, 0
 leave:  csrci   mstatus, MSTATUS_MIE
         la      s0, dojo_guard
