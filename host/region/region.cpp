@@ -25,6 +25,7 @@ Result<Code> compile(const ir::Program& program, const ir::Path& path,
                      const target::Target& target) {
   Result<Tree> tree = build(program, path, target);
   if (!tree) return tree.error();
+  foldSigns(*tree);
   if (Status done = assignStreams(*tree, program, target); !done) return done.error();
   if (Status done = resolve(*tree); !done) return done.error();
   if (Status done = fitLoops(*tree, target); !done) return done.error();

@@ -168,6 +168,8 @@ struct Tree {
 /// From the program to instructions on registers and elements of memory.
 [[nodiscard]] Result<Tree> build(const ir::Program& program, const ir::Path& path,
                                  const target::Target& target);
+/// Negations become part of the operations that use them.
+void foldSigns(Tree& tree);
 /// Data movers take the accesses that streams name.
 [[nodiscard]] Status assignStreams(Tree& tree, const ir::Program& program,
                                    const target::Target& target);

@@ -2,12 +2,14 @@
 // Random programs after random moves: regions that are admitted compute the same.
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <stdexcept>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "ir/check.h"
 #include "ir/parse.h"
 #include "ir/print.h"
@@ -78,11 +80,11 @@ void agrees(const ir::Program& program, ir::InputSet set, std::uint64_t seed) {
   }
 }
 
-/// Of f64 instead of f32.
+/// With all floats in f64.
 ir::Program widened(const ir::Program& program) {
   ir::Program wide = program;
   for (ir::Buffer& buffer : wide.buffers) {
-    if (buffer.dtype == ir::DType::f32) buffer.dtype = ir::DType::f64;
+    if (ir::isFloat(buffer.dtype)) buffer.dtype = ir::DType::f64;
   }
   const auto parsed = ir::parse(ir::print(wide));
   return parsed && ir::check(parsed->program) ? parsed->program : program;
@@ -123,6 +125,23 @@ TEST_CASE("regions of random programs after random moves") {
     for (const auto& [why, times] : refused) fmt::print("{:5} {}\n", times, why);
   }
   CHECK(compared > programs / 10);
+}
+
+TEST_CASE("programs for this class of machine that people wrote") {
+  int programs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(DOJO_SOURCE_DIR "/tests/snitch")) {
+    if (entry.path().extension() != ".dojo") continue;
+    ++programs;
+    INFO(entry.path().string());
+    const auto parsed = ir::parse(readFile(entry.path().string()).value());
+    REQUIRE((parsed.ok() ? "" : parsed.error().text()) == "");
+    const Status valid = ir::check(parsed->program);
+    CHECK((valid.ok() ? "" : valid.error().text()) == "");
+    const Status status = moves::lowerable(parsed->program, snitch());
+    REQUIRE((status.ok() ? "" : status.error().text()) == "");
+    agrees(parsed->program, ir::InputSet::uniform, 1);
+  }
+  CHECK(programs > 10);
 }
 
 }  // namespace dojo::test
