@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <optional>
 #include <string>
 
@@ -162,14 +163,19 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "jtag: %s\n", jtag->address().c_str());
   }
   const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t beginUsed = std::clock();
   HostInterface host(*model, program);
   const int status = simulate(*model, host, jtag ? &*jtag : nullptr, *options);
   Console::instance().exchange(0);
   if (options->stats) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    std::fprintf(stderr, "%llu cycles in %.3f s: %.2f MHz\n",
-                 static_cast<unsigned long long>(model->cycles()), took.count(),
-                 static_cast<double>(model->cycles()) / took.count() / 1e6);
+    const double used = static_cast<double>(std::clock() - beginUsed) / CLOCKS_PER_SEC;
+    const auto khz = [&model](double seconds) {
+      return static_cast<double>(model->cycles()) / seconds / 1e3;
+    };
+    std::fprintf(stderr, "%llu cycles in %.3f s: %.0f kHz; %.0f kHz of processor time\n",
+                 static_cast<unsigned long long>(model->cycles()), took.count(), khz(took.count()),
+                 khz(used));
   }
   return status;
 }

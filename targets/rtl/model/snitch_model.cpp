@@ -5,6 +5,9 @@
 #include "model.h"
 #include "snitch_memory.h"
 #include "snitch_observer.h"
+#if VM_TRACE
+#include "verilated_fst_c.h"
+#endif
 
 namespace dojo::rtl {
 
@@ -27,15 +30,22 @@ class SnitchModel final : public Model {
     top_.eval();
     cycles_ = 0;
   }
-  ~SnitchModel() override { top_.final(); }
+  ~SnitchModel() override {
+    top_.final();
+#if VM_TRACE
+    if (waves_.isOpen()) waves_.close();
+#endif
+  }
 
   void run(std::uint64_t count) override {
     for (std::uint64_t i = 0; i < count; ++i) {
       if (top_.observe != 0) SnitchObserver::instance().setCycle(cycles_);
       top_.clk = 1;
       top_.eval();
+      dump(2 * cycles_);
       top_.clk = 0;
       top_.eval();
+      dump(2 * cycles_ + 1);
       ++cycles_;
     }
   }
@@ -85,7 +95,25 @@ class SnitchModel final : public Model {
 
   [[nodiscard]] bool idle() const override { return top_.sleeping != 0; }
 
+#if VM_TRACE
+  std::string openTrace(const std::string& path) override {
+    constexpr int kAllLevels = 99;
+    top_.trace(&waves_, kAllLevels);
+    waves_.open(path.c_str());
+    return waves_.isOpen() ? "" : path + ": can't be written";
+  }
+#endif
+
  private:
+#if VM_TRACE
+  void dump(std::uint64_t time) {
+    if (waves_.isOpen()) waves_.dump(time);
+  }
+  const bool traced_ = (Verilated::traceEverOn(true), true);  ///< Before the machine is made.
+  VerilatedFstC waves_;
+#else
+  void dump(std::uint64_t /*time*/) {}
+#endif
   mutable Vsnitch_top top_;
   std::uint64_t cycles_ = 0;
 };

@@ -25,6 +25,7 @@ module snitch_cut #(
       first_valid_q  <= 1'b0;
       second_valid_q <= 1'b0;
     end else if (in_valid || first_valid_q) begin
+      assert (first_valid_q || !second_valid_q);
       if (out_ready || !first_valid_q) begin
         first_valid_q  <= second_valid_q || in_valid;
         second_valid_q <= 1'b0;

@@ -138,6 +138,9 @@ module snitch_data_ways
       mover_owns_q <= 1'b0;
       core_rsp_valid <= 1'b0;
     end else begin
+      assert (used_q <= 3'(Depth));
+      assert (!(tcdm_answers || outside_rsp_valid) || used_q != '0)
+      else $error("an answer that nobody asked for");
       if (tcdm_valid) begin
         mover_owns_q <= mover_turn;
         if (wants_tcdm && tcdm_ready) mover_next_q <= !mover_turn;

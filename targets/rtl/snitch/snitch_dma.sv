@@ -221,6 +221,8 @@ module snitch_dma
       line_out_q <= '0;
       arrived_q <= '0;
     end else if (rows_unread_q != '0 || lines_q != '0) begin
+      assert (lines_q <= 5'(Lines) && on_way_q <= lines_q && arrived_q <= lines_q);
+      assert (!answered || on_way_q != '0);
       if (asked) begin
         read_at_q <= read_whole ? '0 : read_at_q + 32'(read_part.bytes);
         parts_q[part_in_q] <= read_part;
@@ -251,6 +253,7 @@ module snitch_dma
     if (!rst_n) count_q <= '0;
     else if (line_used || write_bytes != '0) begin
       automatic logic [1023:0] left = bytes_q;
+      assert (count_q <= 8'd128 && 8'(write_bytes) <= count_q);
       if (write_bytes == 7'd64) left = 1024'(bytes_q[1023:512]);
       else if (write_bytes != '0) left = bytes_q >> {write_bytes, 3'b000};
       if (line_used) begin

@@ -184,6 +184,7 @@ module snitch_outside
         now_q <= now_q + 1'b1;
         full_q[now_q] <= 1'b0;
         if (taken_q) begin
+          assert (!full_q[slot] || slot == now_q);
           full_q[slot] <= 1'b1;
           slots_q[slot] <= answer;
           slot_master_q[slot] <= master_q;

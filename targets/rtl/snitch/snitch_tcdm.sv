@@ -121,6 +121,8 @@ module snitch_tcdm
             automatic logic stores = req[p].write;
             automatic logic owned = 32'(hart[p]) < Harts;
             automatic hart_t owner = hart_t'(hart[p]);
+            assert (at - ScratchpadOrigin < ScratchpadBytes);
+            assert (req[p].amo == AmoNone || (!req[p].write && req[p].strobe inside {8'h0f, 8'hf0}));
             behind_q[at[7:3]] <= ~(ports_t'(1) << p | ((ports_t'(1) << p) - 1'b1));
             if (!req[p].write) old = snitch_memory_read(at);
             if (req[p].amo == AmoLr) begin
