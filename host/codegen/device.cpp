@@ -88,7 +88,9 @@ Status deviceRuns(const target::Target& target, const std::string& isa) {
       }
     }
   }
-  const bool anyLength = triple.isRISCV() || (triple.isAArch64() && info.checkFeatures("+sve"));
+  // Not where vectors are packed into other registers.
+  const bool anyLength = (triple.isRISCV() && info.checkFeatures("+zve32x")) ||
+                         (triple.isAArch64() && info.checkFeatures("+sve"));
   const int needed = anyLength && target.vector.bits > 0 ? target::guaranteedVectorBits(target) : 0;
   const int there = lengthIn(words);
   if (needed > there) {

@@ -16,17 +16,13 @@ void forEachBelow(const ir::Node& node, const F& fn) {
   for (const ir::Node& inner : node.scope().body) forEachBelow(inner, fn);
 }
 
-/// What makes no plain sequence of it: guards inside, extents that data decides.
-std::string irregular(const ir::Node& node, bool top, ir::BufferId buffer) {
-  if (!top && !node.guard.empty() && ir::mentionsBuffer(node, buffer))
-    return "stands under a guard";
-  if (!node.isScope()) return "";
-  if (!node.scope().extent.isConstant()) return "stands in a scope whose extent data decides";
-  for (const ir::Node& inner : node.scope().body) {
-    if (!ir::mentionsBuffer(inner, buffer)) continue;
-    if (std::string why = irregular(inner, false, buffer); !why.empty()) return why;
-  }
-  return "";
+/// An extent inside that data decides.
+bool irregular(const ir::Node& node, ir::BufferId buffer) {
+  if (!node.isScope() || !ir::mentionsBuffer(node, buffer)) return false;
+  const std::vector<ir::Node>& body = node.scope().body;
+  return !node.scope().extent.isConstant() ||
+         std::any_of(body.begin(), body.end(),
+                     [&](const ir::Node& inner) { return irregular(inner, buffer); });
 }
 
 bool isFloatOperand(const ir::Program& program, const ir::Operand& operand) {
@@ -110,8 +106,8 @@ std::string notStreamable(const ir::Program& program, const ir::Node& scope, ir:
     return buffer.name + " is gathered from, and the target has no indirect streams";
   }
   if (gathers > 1) return buffer.name + " is gathered from in several dims";
-  const std::string why = irregular(scope, true, id);
-  return why.empty() ? "" : buffer.name + " " + why;
+  if (irregular(scope, id)) return buffer.name + " stands in a scope whose extent data decides";
+  return "";
 }
 
 std::vector<ir::BufferId> streamableIn(const ir::Program& program, const ir::Node& scope,

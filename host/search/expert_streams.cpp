@@ -18,6 +18,8 @@ using ir::Path;
 constexpr int kMostRounds = 200;
 /// Iterations of what takes a routine that are put in a row.
 constexpr std::int64_t kRoutinesInRow = 4;
+/// Executions of leaves from which on it pays to wake the other harts.
+constexpr double kParallelWork = 4000;
 
 class Recipe {
  public:
@@ -28,6 +30,7 @@ class Recipe {
   Position run() {
     simplify();
     pad();
+    peel();
     part();
     map();
     unroll();
@@ -86,23 +89,85 @@ class Recipe {
     return moves::loopInstructions(program(), node, target()) > 0;
   }
 
-  /// Bodies in which some children are instructions and others are not are cut between them.
-  void part() {
+  /// The same from the last node to the first: what is inside comes before what is around.
+  template <class Step>
+  void fromInside(const Step& step) {
+    for (int round = 0; round < kMostRounds; ++round) {
+      const StatePtr state = at_.state();
+      const std::vector<ir::Visit>& nodes = state->nodes();
+      if (std::none_of(nodes.rbegin(), nodes.rend(), step)) return;
+    }
+  }
+
+  /// Guards of a padded copy are decided once and for all by loops that are cut where they change.
+  void peel() {
     everywhere([this](const ir::Visit& visit) {
-      if (freeExtent(program(), visit.path) == 0) return false;
-      const std::vector<ir::Node>& body = visit.node->scope().body;
-      for (std::size_t k = 1; k < body.size(); ++k) {
-        if (simple(body[k - 1]) == simple(body[k])) continue;
-        if (cut(visit.path, static_cast<std::int64_t>(k))) return true;
-        // What sets an accumulator may stand before something else.
-        const Path before = child(visit.path, static_cast<int>(k) - 1);
-        if (body[k - 1].isLeaf() && body[k].isScope() && k + 1 < body.size() &&
-            take({"swap_siblings", {before}})) {
-          return true;
+      const std::int64_t extent = freeExtent(program(), visit.path);
+      const int var = variableOf(visit.path);
+      if (extent < 2) return false;
+      for (const Path& leaf : leavesBelow(program(), visit.path)) {
+        for (const ir::GuardTerm& term : ir::find(program(), leaf)->guard) {
+          if (!(term.expr + ir::Affine(-term.expr.constant()) == ir::Affine::variable(var)))
+            continue;
+          for (const std::int64_t at : {term.lo, term.hi}) {
+            const std::int64_t cut = at - term.expr.constant();
+            if (cut > 0 && cut < extent && take({"peel_scope", {visit.path, cut}})) return true;
+          }
         }
       }
       return false;
     });
+  }
+
+  static bool touches(const ir::Node& node, ir::BufferId id) {
+    return ir::mentionsBuffer(node, id);
+  }
+
+  /// A constant that is assigned.
+  static bool isInitial(const ir::Node& node) {
+    return node.isLeaf() && !node.leaf().isReduction() && node.leaf().op == ir::Op::copy &&
+           std::holds_alternative<ir::Constant>(node.leaf().operands.front());
+  }
+
+  /// Initial values stand right before what uses them. Then bodies are cut between what is one
+  /// instruction and what takes a routine, between sums and what they sum up, and between nests.
+  void part() {
+    fromInside([this](const ir::Visit& visit) {
+      if (freeExtent(program(), visit.path) == 0) return false;
+      const std::vector<ir::Node>& body = visit.node->scope().body;
+      for (std::size_t k = 0; k + 1 < body.size(); ++k) {
+        if (!isInitial(body[k]) || touches(body[k + 1], body[k].leaf().dst.buffer)) continue;
+        if (isInitial(body[k + 1])) continue;
+        if (take({"swap_siblings", {child(visit.path, static_cast<int>(k))}})) return true;
+      }
+      for (std::size_t k = 1; k < body.size(); ++k) {
+        const std::size_t at = boundary(body, k, variableOf(visit.path));
+        if (at > 0 && cut(visit.path, static_cast<std::int64_t>(at))) return true;
+      }
+      return false;
+    });
+  }
+
+  /// Where the body is to be cut so that child k doesn't stand with all of those before; 0: not.
+  [[nodiscard]] std::size_t boundary(const std::vector<ir::Node>& body, std::size_t k,
+                                     int var) const {
+    const auto sums = [&](const ir::Node& node) {
+      return node.leaf().isReduction() && !uses(node.leaf().dst, var);
+    };
+    const auto scopes = [&](std::size_t end) {
+      return std::any_of(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(end),
+                         [](const ir::Node& node) { return node.isScope(); });
+    };
+    std::size_t at = k;
+    while (body[k].isScope() && at > 0 && isInitial(body[at - 1]) &&
+           touches(body[k], body[at - 1].leaf().dst.buffer)) {
+      --at;
+    }
+    if (at == 0) return 0;
+    if (simple(body[at - 1]) != simple(body[k])) return at;
+    if (body[k].isScope()) return scopes(at) ? at : 0;
+    return body[k - 1].isLeaf() && sums(body[k - 1]) != sums(body[k]) && !scopes(body.size()) ? k
+                                                                                              : 0;
   }
 
   /// Values that pass between the parts are kept in memory.
@@ -172,18 +237,68 @@ class Recipe {
     for (auto k = static_cast<int>(program().body.size()); k-- > 0;) mapAt({k});
   }
 
-  void mapAt(const Path& path) {
-    if (scopeAt(program(), path) == nullptr) return;
-    std::optional<Position> best;
+  /// The call at `path` after which the program gets furthest.
+  [[nodiscard]] std::optional<Position> best(const Position& from, const Path& path) const {
+    std::optional<Position> out;
     for (const moves::Move& call : callsAt(path)) {
-      Position next = at_;
+      Position next = from;
       if (!next.add(call)) continue;
       if (!moves::lowerable(next.state()->program(), target()).ok()) continue;
-      if (best && scoreOf(next.state()->program()) <= scoreOf(best->state()->program())) continue;
-      best = std::move(next);
+      if (out && scoreOf(next.state()->program()) <= scoreOf(out->state()->program())) continue;
+      out = std::move(next);
     }
-    if (best) {
-      at_ = std::move(*best);
+    return out;
+  }
+
+  /// A share of the loop at `path` for each hart, mapped as a nest of its own.
+  [[nodiscard]] std::optional<Position> spread(const Path& path) const {
+    if (target().harts < 2 || !target().offersMapping("parallel")) return std::nullopt;
+    const std::int64_t extent = freeExtent(program(), path);
+    const std::int64_t pieces = divisorUpTo(extent, target().harts);
+    if (pieces < 2 || workBelow(path) < kParallelWork) return std::nullopt;
+    Position shared = at_;
+    if (pieces < extent && !shared.add({"split_scope", {path, extent / pieces}})) {
+      return std::nullopt;
+    }
+    std::optional<Position> out;
+    const ir::Program& split = shared.state()->program();
+    for (int k = 0; k < static_cast<int>(scopeAt(split, path)->body.size()); ++k) {
+      if (scopeAt(split, child(path, k)) == nullptr) continue;
+      out = best(shared, child(path, k));
+      if (out) break;
+    }
+    Position next = out ? std::move(*out) : shared;
+    if (!next.add({"parallelize", {path}}) ||
+        !moves::lowerable(next.state()->program(), target()).ok()) {
+      return std::nullopt;
+    }
+    return next;
+  }
+
+  [[nodiscard]] double workBelow(const Path& path) const {
+    double out = 0;
+    for (const Path& leaf : leavesBelow(program(), path)) {
+      double each = 1;
+      for (std::size_t depth = path.size(); depth < leaf.size(); ++depth) {
+        const Path at(leaf.begin(), leaf.begin() + static_cast<std::ptrdiff_t>(depth));
+        const ir::Extent& extent = scopeAt(program(), at)->extent;
+        if (extent.isConstant()) each *= static_cast<double>(extent.count);
+      }
+      out += each;
+    }
+    return out;
+  }
+
+  void mapAt(const Path& path) {
+    if (scopeAt(program(), path) == nullptr) return;
+    if (path.size() == 1) {
+      if (std::optional<Position> shared = spread(path)) {
+        at_ = std::move(*shared);
+        return;
+      }
+    }
+    if (std::optional<Position> found = best(at_, path)) {
+      at_ = std::move(*found);
       return;
     }
     const std::size_t children = scopeAt(program(), path)->body.size();

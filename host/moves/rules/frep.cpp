@@ -23,7 +23,7 @@ class Frep final : public Rule {
         .needs =
             "Not mapped but to streams, a constant extent within the target's limit; inside only "
             "floating-point instructions, as many as the loop holds once unrolled scopes are "
-            "copied, and other hardware loops as far as they nest; no guards; what is read and "
+            "copied, and other hardware loops as far as they nest; what is read and "
             "written is in registers, streamed around, or the same element throughout.",
         .inverse = "unmap",
         .before = R"(kernel scale
@@ -103,7 +103,6 @@ out y f64 [64]
 
  private:
   static Status repeatable(const ir::Node& node, const ir::Path& place) {
-    if (!node.guard.empty()) return refuse("move.shape", "the body stands under a guard", place);
     if (node.isLeaf()) return {};
     const ir::Scope& scope = node.scope();
     if (scope.mapping.none() && !(scope.extent == ir::Extent(1))) {

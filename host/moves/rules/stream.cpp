@@ -42,7 +42,7 @@ class Stream final : public Rule {
             "read ahead of the program and write behind it.",
         .needs =
             "No stream scope around or inside, no other mapping than frep on P, constant extents "
-            "and no guards inside; buffers of floats in the memory that streams reach, with "
+            "inside; buffers of floats in the memory that streams reach, with "
             "affine indices (or gathered where the target has indirect streams); a mover for what "
             "is read of each buffer and one for what is written; nothing that is written in P is "
             "read again there, in storage where either goes by a stream.",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
-#include <map>
+#include <set>
 #include <tuple>
 
 #include "search/composites/all.h"
@@ -175,6 +175,23 @@ std::optional<std::vector<Dim>> boxDims(const Fit& fit, std::size_t operand, int
   return out;
 }
 
+/// A loop that runs along all of the dim of `buffer`, one element a step.
+std::optional<Path> wholeLoop(const ir::Program& program, const std::string& buffer,
+                              const Dim& dim) {
+  const ir::BufferId id = *program.find(buffer);
+  std::optional<Path> out;
+  for (const Path& leaf : leavesBelow(program, {})) {
+    ir::forEachAccess(*ir::find(program, leaf), [&](const ir::Access& access, ir::Touch) {
+      if (access.buffer != id) return;
+      const ir::Affine& index = access.indices[static_cast<std::size_t>(dim.dim)].affine;
+      if (index.terms().size() != 1 || index.terms()[0].coef != 1) return;
+      const Path loop(leaf.begin(), leaf.begin() + index.terms()[0].var + 1);
+      if (freeExtent(program, loop) > dim.extent) out = loop;
+    });
+  }
+  return out;
+}
+
 /// Registers of the kind that holds results.
 std::int64_t registersOf(const target::VendorInstruction& vendor, const target::Target& target) {
   const std::string& kind = vendor.constraints.front();
@@ -257,11 +274,12 @@ class Instruct final : public Composite {
   /// Copies what doesn't lie as the instruction reads it; `root` moves along. The copies' names, in
   /// the place of those that are copied.
   static bool copyOperands(Script& script, Path& root, const Fit& fit, int firstReduce,
-                           std::vector<std::string>& names, std::map<std::string, Path>& copies) {
+                           std::vector<std::string>& names, std::set<std::string>& copies) {
+    for (const auto& [access, loops] : fit.operands) {
+      names.push_back(script.program().buffer(access.buffer).name);
+    }
     for (std::size_t i = 0; i < fit.operands.size(); ++i) {
-      const ir::BufferId id = fit.operands[i].first.buffer;
-      const ir::Buffer& buffer = script.program().buffer(id);
-      names.push_back(buffer.name);
+      const ir::Buffer& buffer = script.program().buffer(*script.program().find(names[i]));
       const auto dims = boxDims(fit, i, firstReduce);
       if (!dims) return script.refuse("an operand's index isn't the loops' own");
       const bool fine =
@@ -274,20 +292,18 @@ class Instruct final : public Composite {
       if (!script.apply("cache_read", {Path{}, buffer.name, std::string("heap")})) return false;
       const auto added = static_cast<int>(script.program().body.size() - nodes);
       root.front() += added;
-      for (auto& [name, path] : copies) path.front() += added;
       for (const ir::Buffer& each : script.program().buffers) {
         if (std::find(before.begin(), before.end(), each.name) == before.end()) {
-          names.back() = each.name;
+          names[i] = each.name;
         }
       }
-      copies[names.back()] = {0};
+      copies.insert(names[i]);
     }
     return true;
   }
 
   /// Splits the dims of a copy that the box runs along, and brings their inner parts innermost.
-  static bool layOutCopy(Script& script, const std::string& name, const std::vector<Dim>& dims,
-                         const Path& copy) {
+  static bool layOutCopy(Script& script, const std::string& name, const std::vector<Dim>& dims) {
     const auto rank = [&] { return script.program().buffer(*script.program().find(name)).rank(); };
     if (dims.size() == 1) {
       for (int d = dims.front().dim; d + 1 < rank(); ++d) {
@@ -296,13 +312,10 @@ class Instruct final : public Composite {
       }
       return true;
     }
-    // The loops of the copy are those of the dims.
-    for (std::size_t k = 0; k < dims.size(); ++k) {
-      int loop = dims[k].dim;
-      for (std::size_t other = 0; other < k; ++other) loop += dims[other].dim < dims[k].dim ? 1 : 0;
-      Path at = copy;
-      at.insert(at.end(), static_cast<std::size_t>(loop), 0);
-      if (!script.apply("split_scope", {at, dims[k].extent})) return false;
+    for (const Dim& dim : dims) {
+      while (const std::optional<Path> loop = wholeLoop(script.program(), name, dim)) {
+        if (!script.apply("split_scope", {*loop, dim.extent})) return false;
+      }
     }
     for (const Dim& dim : dims) {
       // Inner parts of earlier ones stand at the end.
@@ -338,7 +351,7 @@ class Instruct final : public Composite {
         script.program().buffer(ir::find(script.program(), sum.leaf)->leaf().dst.buffer).name;
 
     std::vector<std::string> operands;
-    std::map<std::string, Path> copies;
+    std::set<std::string> copies;
     std::vector<std::vector<Dim>> dims;
     for (std::size_t i = 0; i < fit.operands.size(); ++i) {
       const auto box = boxDims(fit, i, first + spatial);
@@ -409,9 +422,8 @@ class Instruct final : public Composite {
     for (std::size_t f = 0; f < fit.vars.size(); ++f) order.push_back("f" + std::to_string(f));
     if (!core.reorder(order)) return false;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      const auto copy = copies.find(operands[i]);
-      if (copy == copies.end()) continue;
-      if (!layOutCopy(script, operands[i], dims[i], copy->second)) return false;
+      if (!copies.contains(operands[i])) continue;
+      if (!layOutCopy(script, operands[i], dims[i])) return false;
     }
     if (!script.apply("cache_write", {body, result, std::string("register")})) return false;
     return finish(script, body, fit,
