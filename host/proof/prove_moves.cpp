@@ -290,7 +290,9 @@ class Run {
   /// As moves::applicable() asks it.
   static std::optional<Offer> offer(const moves::State& state, Candidate candidate) {
     moves::Move move{std::string(candidate.rule->info().name), std::move(candidate.args)};
-    const bool proves = moves::hasConcurrency(state.program()) || state.program().hasSharing();
+    const ir::Program& program = state.program();
+    const bool proves =
+        moves::hasConcurrency(program) || program.hasSharing() || !program.instructions.empty();
     if (!proves && !candidate.rule->check(state, move.args)) return std::nullopt;
     Result<ir::Program> result = moves::apply(state, move);
     if (proves && !result) return std::nullopt;
