@@ -26,6 +26,7 @@ int run(int argc, char** argv) {
   dojo::cli::addCheck(app);
   dojo::cli::addPlay(app);
   dojo::cli::addRun(app);
+  dojo::cli::addProfile(app);
   dojo::cli::addTune(app);
   dojo::cli::addReplay(app);
   dojo::cli::addLog(app);

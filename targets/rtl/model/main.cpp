@@ -106,8 +106,11 @@ int simulate(Model& model, HostInterface& host, RemoteBitbang* jtag, const Optio
   constexpr std::uint64_t kBatch = 1024;
   constexpr int kSilence = 200;  // Microseconds.
   bool talking = false;
+  bool waited = false;
   while (true) {
     const bool waits = model.idle() || console.vainLooks() >= kBatch / 64;
+    if (waits && !waited) model.settle();
+    waited = waits;
     if (jtag != nullptr) {
       talking = jtag->serve(talking ? kSilence : waits ? 1000 : 0);
       if (options.once && jtag->abandoned()) return 0;

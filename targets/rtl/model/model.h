@@ -40,10 +40,13 @@ class Model {
   [[nodiscard]] virtual std::string openLog(const std::string& path) {
     return path + ": this machine writes no log";
   }
-  /// Counts what happens at each address of the program; written at the end of the run.
+  /// Counts what happens at each address of the program; written when the machine waits for its
+  /// console, and at the end of the run.
   [[nodiscard]] virtual std::string openEvents(const std::string& path) {
     return path + ": this machine counts no events";
   }
+  /// The machine waits for its console: what is counted is written.
+  virtual void settle() {}
   /// Writes down all signals, in the format of GTKWave's FST.
   [[nodiscard]] virtual std::string openTrace(const std::string& path) {
     return path + ": this program was built without traces";

@@ -93,6 +93,8 @@ class SnitchModel final : public Model {
     return SnitchObserver::instance().openEvents(path);
   }
 
+  void settle() override { SnitchObserver::instance().settle(); }
+
   [[nodiscard]] bool idle() const override { return top_.sleeping != 0; }
 
 #if VM_TRACE

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cinttypes>
 #include <cstring>
+#include <memory>
 
 namespace dojo::rtl {
 
@@ -38,29 +39,43 @@ std::string SnitchObserver::openLog(const std::string& path) {
 }
 
 std::string SnitchObserver::openEvents(const std::string& path) {
-  events_.reset(std::fopen(path.c_str(), "w"));
-  return events_ ? "" : path + ": " + std::strerror(errno);
+  eventsPath_ = path;
+  return writeEvents() ? "" : path + ": " + std::strerror(errno);
+}
+
+bool SnitchObserver::writeEvents() {
+  // A reader sees the old counts or the new ones, never half of them.
+  const std::string fresh = eventsPath_ + ".new";
+  std::unique_ptr<std::FILE, Closer> file(std::fopen(fresh.c_str(), "w"));
+  if (!file) return false;
+  std::FILE* const out = file.get();
+  std::fprintf(out, "hart pc cycles");
+  for (const char* const name : kNames) std::fprintf(out, " %s", name);
+  std::fputc('\n', out);
+  for (const auto& [key, counts] : counts_) {
+    std::fprintf(out, "%" PRIu64 " %08" PRIx32 " %" PRIu64, key >> 32,
+                 static_cast<std::uint32_t>(key), counts.cycles);
+    for (const std::uint64_t count : counts.of) std::fprintf(out, " %" PRIu64, count);
+    std::fputc('\n', out);
+  }
+  std::fprintf(out, "end\n");
+  file.reset();
+  written_ = cycle_;
+  return std::rename(fresh.c_str(), eventsPath_.c_str()) == 0;
+}
+
+void SnitchObserver::settle() {
+  if (!eventsPath_.empty() && written_ != cycle_) writeEvents();
 }
 
 void SnitchObserver::close() {
-  if (events_) {
-    std::fprintf(events_.get(), "hart pc cycles");
-    for (const char* const name : kNames) std::fprintf(events_.get(), " %s", name);
-    std::fputc('\n', events_.get());
-    for (const auto& [key, counts] : counts_) {
-      std::fprintf(events_.get(), "%" PRIu64 " %08" PRIx32 " %" PRIu64, key >> 32,
-                   static_cast<std::uint32_t>(key), counts.cycles);
-      for (const std::uint64_t count : counts.of) std::fprintf(events_.get(), " %" PRIu64, count);
-      std::fputc('\n', events_.get());
-    }
-  }
-  events_.reset();
+  settle();
   log_.reset();
 }
 
 void SnitchObserver::see(const Observation& seen) {
   if (log_) log(seen);
-  if (events_) count(seen);
+  if (!eventsPath_.empty()) count(seen);
 }
 
 void SnitchObserver::log(const Observation& seen) {

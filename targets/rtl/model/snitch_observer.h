@@ -37,8 +37,10 @@ class SnitchObserver {
   /// nothing.
   [[nodiscard]] std::string openLog(const std::string& path);
   /// Counts, for each hart and address at which its integer core stood, the cycles and all of
-  /// core_events_t; written by close().
+  /// core_events_t; written by settle() and close().
   [[nodiscard]] std::string openEvents(const std::string& path);
+  /// Writes the counts so far, where there are new ones.
+  void settle();
   void close();
 
   void setCycle(std::uint64_t cycle) { cycle_ = cycle; }
@@ -54,11 +56,14 @@ class SnitchObserver {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
+  bool writeEvents();
   void log(const Observation& seen);
   void count(const Observation& seen);
 
-  std::unique_ptr<std::FILE, Closer> log_, events_;
-  std::map<std::uint64_t, Counts> counts_;                    ///< By hart << 32 | pc.
+  std::unique_ptr<std::FILE, Closer> log_;
+  std::string eventsPath_;                  ///< Empty: nothing is counted.
+  std::uint64_t written_ = 0;               ///< The cycle up to which the file counts.
+  std::map<std::uint64_t, Counts> counts_;  ///< By hart << 32 | pc.
   std::array<std::pair<std::uint32_t, Counts*>, 16> last_{};  ///< Of each hart.
   std::uint64_t cycle_ = 0;
 };
