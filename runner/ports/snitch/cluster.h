@@ -18,7 +18,9 @@
 /* Control and status registers, and register blocks, of the cluster. */
 #define CSR_SSR 0x7c0
 #define CSR_BARRIER 0x7c2
-#define INTERRUPT_CLEAR 0x100211a8 /* of the cluster's interrupts, a bit a hart */
+#define SCRATCH1 0x10021188        /* where the boot ROM goes at an interrupt */
+#define INTERRUPT_SET 0x100211a0   /* the cluster's interrupts, a bit a hart */
+#define INTERRUPT_CLEAR 0x100211a8
 
 #define COMMAND_SECTION 0
 #define COMMAND_COPY 1

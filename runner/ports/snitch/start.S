@@ -60,6 +60,13 @@ dojo_start:
         sw      s2, 0(t0)
         bnez    s1, 1f
         jal     clear
+        /* The others may still be in the boot ROM, where a debugger started this hart alone. */
+        la      t1, dojo_start
+        li      t0, SCRATCH1
+        sw      t1, 0(t0)
+        li      t1, 0x1fe
+        li      t0, INTERRUPT_SET
+        sw      t1, 0(t0)
 1:      barrier
         la      s0, dojo_cluster
         addi    t0, s0, CLUSTER_PRESENT

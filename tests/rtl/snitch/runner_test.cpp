@@ -2,7 +2,7 @@
 // The runner on the model of the Snitch cluster: harts, transfers, faults, both ways in.
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -280,6 +280,40 @@ TEST_CASE("a kernel that leaves streams under way costs a restart, not the next 
   INFO(hung.text);
   CHECK(hung.code == "run.timeout");
   CHECK(run(board, kLoop, 1).ticks == before.ticks);
+}
+
+TEST_CASE("the same kernel takes as many cycles through every way in") {
+  std::vector<std::string> ways = {"snitch", "snitch-batch"};
+  if (std::system("command -v openocd >/dev/null") == 0) {
+    ways.emplace_back("snitch-openocd");
+  } else {
+    WARN("skipped: openocd isn't installed");
+  }
+  std::vector<std::uint64_t> loop, fork;
+  for (const std::string& way : ways) {
+    INFO(way);
+    Board board(way);
+    const std::uint64_t work = board.base("data") + 256;
+    put(board, work, std::vector<std::uint32_t>(96, 0xffffffff));
+    const Ran first = run(board, kLoop, 1, 5);
+    INFO(first.text);
+    REQUIRE(first.ticks.size() == 2);
+    const Ran second = run(board, kParallel, 8, 5);
+    INFO(second.text);
+    REQUIRE(second.ticks.size() == 2);
+    CHECK(words(board, work, 24)[23] == 7);
+    loop.push_back(first.ticks[0]);
+    fork.push_back(second.ticks[0]);
+  }
+  for (std::size_t i = 1; i < ways.size(); ++i) {
+    INFO(ways[i]);
+    // A batch runs other code of the runner's between the calls, which leaves other lines of code.
+    const std::uint64_t code = ways[i] == "snitch-batch" ? 20 : 0;
+    CHECK(loop[i] <= loop[0] + code);
+    CHECK(loop[0] <= loop[i] + code);
+    CHECK(fork[i] <= fork[0] + code);
+    CHECK(fork[0] <= fork[i] + code);
+  }
 }
 
 TEST_CASE("a model that dies is told apart from a kernel that hangs") {
