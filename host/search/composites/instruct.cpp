@@ -451,21 +451,26 @@ class Instruct final : public Composite {
       const bool sums = first.assign == ir::Assign::add && first.op == ir::Op::mul &&
                         leavesBelow(script.program(), top).front().size() ==
                             top.size() + static_cast<std::size_t>(unrolled) + fit.vars.size();
-      int depth = block;
+      // A copy of the results may have fewer loops than the block.
+      int depth = 0;
+      Path at = top;
+      while (scopeAt(script.program(), at) != nullptr && depth < unrolled + block) {
+        ++depth;
+        at = child(at, 0);
+      }
       if (sums) {
-        Path at = top;
+        at = top;
         at.insert(at.end(), static_cast<std::size_t>(unrolled), 0);
         if (!script.apply("use_instruction", {at, fit.vendor->name})) return false;
         used = true;
         depth = unrolled;
       } else if (lanes) {
-        Path at = top;
-        at.insert(at.end(), static_cast<std::size_t>(block) - 1, 0);
+        at.pop_back();
         if (!script.apply("vectorize", {at})) return false;
-        depth = block - 1;
+        --depth;
       }
       for (int k = depth; k-- > (sums ? around : 0);) {
-        Path at = top;
+        at = top;
         at.insert(at.end(), static_cast<std::size_t>(k), 0);
         if (!script.apply("unroll", {at})) return false;
       }
