@@ -9,6 +9,8 @@ packages=(
   g++ cmake ninja-build git ccache clang-format
   catch2 nlohmann-json3-dev libcli11-dev libfmt-dev libsqlite3-dev libisl-dev libmpfr-dev
   libvalijson-dev
+  # The agent's products of matrices; without it our own loops compute them, slower.
+  libdnnl-dev
   # Other machines: compilers for their runners, emulators, models, the way in by JTAG.
   gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross
@@ -16,7 +18,7 @@ packages=(
   qemu-user qemu-system-misc qemu-system-arm verilator openocd
 )
 if [ "${1:-}" = peers ]; then
-  packages+=(libopenblas-dev libdnnl-dev libxsmm-dev libeigen3-dev)
+  packages+=(libopenblas-dev libxsmm-dev libeigen3-dev)
 fi
 
 say() { printf 'setup: %s\n' "$*"; }

@@ -24,6 +24,10 @@ ir::Program renamed(ir::Program program) {
     buffer.name =
         buffer.isArgument() ? "a" + std::to_string(arguments++) : "t" + std::to_string(tmps++);
   }
+  for (ir::Instruction& instruction : program.instructions) {
+    int operands = 0;
+    for (ir::Buffer& one : instruction.operands) one.name = "a" + std::to_string(operands++);
+  }
   return program;
 }
 
