@@ -9,32 +9,33 @@
 #include "ir/print.h"
 
 namespace dojo::region {
-namespace {
-
-std::vector<std::vector<const ir::Node*>> commonScopes(const ir::Program& program) {
-  std::vector<std::vector<const ir::Node*>> common(program.buffers.size());
+Builder::Builder(const ir::Program& program, const ir::Path& path, const target::Target& target)
+    : program_(program),
+      target_(target),
+      path_(path),
+      common_(program.buffers.size()),
+      outside_(program.buffers.size()) {
   std::vector<bool> used(program.buffers.size());
   ir::walk(program, [&](const ir::Visit& visit) {
+    const bool outside =
+        std::none_of(visit.enclosing.begin(), visit.enclosing.end(),
+                     [&](const ir::Node* scope) { return isRegion(scope->scope(), target); });
     ir::forEachAccess(*visit.node, [&](const ir::Access& access, ir::Touch) {
       const auto id = static_cast<std::size_t>(program.storageOf(access.buffer));
+      if (outside) outside_[id] = true;
+      std::vector<const ir::Node*>& common = common_[id];
       if (!used[id]) {
-        common[id] = visit.enclosing;
+        common = visit.enclosing;
         used[id] = true;
         return;
       }
-      const auto ends = std::mismatch(common[id].begin(), common[id].end(), visit.enclosing.begin(),
+      const auto ends = std::mismatch(common.begin(), common.end(), visit.enclosing.begin(),
                                       visit.enclosing.end());
-      common[id].erase(ends.first, common[id].end());
+      common.erase(ends.first, common.end());
     });
     return true;
   });
-  return common;
 }
-
-}  // namespace
-
-Builder::Builder(const ir::Program& program, const ir::Path& path, const target::Target& target)
-    : program_(program), target_(target), path_(path), common_(commonScopes(program)) {}
 
 Result<Tree> Builder::run() {
   tree_.depth = static_cast<int>(path_.size()) - 1;

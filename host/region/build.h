@@ -87,6 +87,8 @@ class Builder {
   std::map<std::pair<ir::BufferId, std::int64_t>, std::pair<int, int>> cells_;
   /// By storage: the scopes around all of its uses.
   std::vector<std::vector<const ir::Node*>> common_;
+  /// By storage: whether something outside of all regions uses it.
+  std::vector<bool> outside_;
   std::int64_t instructions_ = 0;
   std::optional<Error> failure_;
 };

@@ -106,8 +106,8 @@ Operand Builder::access(const ir::Access& access, Form form, int position) {
 Operand Builder::cellOf(const ir::Access& access, const Place& place, Form form) {
   const ir::Buffer& buffer = program_.buffer(access.buffer);
   const ir::BufferId storage = program_.storageOf(access.buffer);
-  const ir::Path root(path_.begin(), path_.begin() + tree_.depth + 1);
-  if (!within(storage, ir::find(program_, root))) {
+  // Between regions no register carries a value: each is written first in what reads it.
+  if (outside_[static_cast<std::size_t>(storage)]) {
     refuse("lower.register",
            fmt::format("{} is in registers and used outside of the scope that is mapped stream, "
                        "frep or vector, too",

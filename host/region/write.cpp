@@ -20,6 +20,7 @@ constexpr int kBound = 2;
 constexpr int kStride = 6;
 constexpr int kReadPointer = 24;
 constexpr int kWritePointer = 28;
+constexpr int kAllMovers = 31;
 
 std::string floating(int reg) {
   if (reg < 8) return fmt::format("ft{}", reg);
@@ -54,9 +55,11 @@ class Writer {
     // What was stored before is in memory before a data mover looks.
     if (streams) line(fmt::format("fmv.x.w {}, ft3", addresses_.scratch(1)));
     addresses_.begin();
+    Values values;
     for (const auto& [mover, setups] : setups_) {
-      if (setups.size() == 1) setup(mover, setups.front());
+      if (setups.size() == 1) collect(mover, setups.front(), values);
     }
+    configure(values);
     if (streams) line(fmt::format("mv {0}, {0}", addresses_.scratch(1)));
     items(tree_.items, 0);
     if (!synchronised_) synchronise();
@@ -114,14 +117,33 @@ class Writer {
                      where));
   }
 
-  void setup(int mover, const Setup& setup) {
-    configure(mover, kRepeat, constant(setup.repeat - 1));
+  /// What the movers' registers are to hold: by value and register, which movers.
+  using Values = std::map<std::pair<std::int64_t, int>, std::vector<int>>;
+
+  static void collect(int mover, const Setup& setup, Values& values) {
+    values[{setup.repeat - 1, kRepeat}].push_back(mover);
     std::int64_t ahead = 0;
     int dim = 0;
     for (auto each = setup.dims.rbegin(); each != setup.dims.rend(); ++each, ++dim) {
-      configure(mover, kBound + dim, constant(each->count - 1));
-      configure(mover, kStride + dim, constant(each->stride - ahead));
+      values[{each->count - 1, kBound + dim}].push_back(mover);
+      values[{each->stride - ahead, kStride + dim}].push_back(mover);
       ahead += each->stride * (each->count - 1);
+    }
+  }
+
+  /// Equal values share a constant, and a write to all movers where none wants another.
+  void configure(const Values& values) {
+    for (const auto& [what, movers] : values) {
+      const int where = what.second;
+      const bool alike = std::none_of(values.begin(), values.end(), [&](const auto& other) {
+        return other.first.second == where && other.first.first != what.first;
+      });
+      const std::string reg = constant(what.first);
+      if (movers.size() > 1 && alike) {
+        configure(kAllMovers, where, reg);
+        continue;
+      }
+      for (const int mover : movers) configure(mover, where, reg);
     }
   }
 
@@ -133,7 +155,9 @@ class Writer {
       });
       // The repetition counts for what is still on its way, too.
       if (!alike) synchronise();
-      setup(start.mover, setupOf(start));
+      Values values;
+      collect(start.mover, setupOf(start), values);
+      configure(values);
     }
     const std::string pointer =
         addresses_.exact(start.storage, start.sequence.start, addresses_.scratch(1));

@@ -123,6 +123,10 @@ bool Machine::idle() const {
 }
 
 void Machine::configure(int number, int where, std::int64_t value) {
+  if (number == 31 && where < 24) {
+    for (int each = 0; each < 3; ++each) configure(each, where, value);
+    return;
+  }
   if (number > 2) wrong("no such mover");
   Mover& mover = movers_[static_cast<std::size_t>(number)];
   if (where == 1) mover.repeat = value + 1;
