@@ -190,12 +190,16 @@ TEST_CASE("eight cores run parts of a loop") {
   Board board("snitch");
   CHECK(board.device->hello().harts == 8);
   for (const int harts : {1, 2, 5, 8}) runsOn(board, harts);
-  const Ran fork = run(board, onHart(9, ""), 8);
-  const Ran nothing = run(board, kNothing, 8);
-  REQUIRE(fork.ticks.size() == 2);
-  REQUIRE(nothing.ticks.size() == 2);
-  WARN("an empty section over 8 harts takes " << fork.ticks[1] - nothing.ticks[1] << " cycles");
-  CHECK(fork.ticks[1] - nothing.ticks[1] < 150);
+  // The first one also fetches code.
+  const std::string again = "  la a0, body\n  li a2, 8\n  li a3, 0\n  call dojo_parallel_for\n";
+  std::string twice = onHart(9, "");
+  twice.insert(twice.find("  lw ra, 12(sp)"), again);
+  const Ran one = run(board, onHart(9, ""), 8);
+  const Ran two = run(board, twice, 8);
+  REQUIRE(one.ticks.size() == 2);
+  REQUIRE(two.ticks.size() == 2);
+  INFO("an empty section over 8 harts takes " << two.ticks[1] - one.ticks[1] << " cycles");
+  CHECK(two.ticks[1] - one.ticks[1] < 100);
 }
 
 TEST_CASE("the DMA engine copies rows between DRAM and TCDM") {
