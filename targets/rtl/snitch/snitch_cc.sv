@@ -157,10 +157,19 @@ module snitch_cc
   logic [2:0] mover_valid, mover_ready, mover_rsp_valid;
   mem_req_t mover_req[3];
   logic [63:0] mover_rdata[3];
+  // The FP subsystem has a clock only while there is something for it to do.
+  logic fp_clock_on, fp_clocked_q;
+  always_ff @(negedge clk or negedge rst_n) begin
+    if (!rst_n) fp_clocked_q <= 1'b1;
+    else fp_clocked_q <= fp_clock_on || (handed_valid && !for_dma) || fp_reg_write;
+  end
+  wire fp_clk = clk && fp_clocked_q;
+
   snitch_fpss #(
       .Streams(Streams)
   ) fpss (
-      .clk,
+      .clk(fp_clk),
+      .clock_on(fp_clock_on),
       .rst_n,
       .offload_valid(handed_valid && !for_dma),
       .offload_ready(fp_offload_ready),

@@ -17,6 +17,7 @@ module snitch_fpss
     input  logic         offload_rsp_ready,
     output offload_rsp_t offload_rsp,
 
+    output logic       clock_on,  ///< What is here already needs the next edge of clk.
     output logic [4:0] fflags,    ///< Raised in this cycle.
     output logic       fp_empty,  ///< Nothing that was handed on is under way (streams aside).
 
@@ -334,6 +335,7 @@ module snitch_fpss
   wire by_register = (config_write ? offload_req.instr[11:7] : offload_req.instr[19:15]) == 5'd1;
   wire [9:0] config_address = by_register ? offload_req.rs2[9:0] : offload_req.instr[29:20];
   logic [31:0] config_rdata;
+  logic streams_idle;
   if (Streams) begin : gen_streams
     snitch_ssr u_ssr (
         .clk,
@@ -354,9 +356,11 @@ module snitch_fpss
         .req_ready(stream_req_ready),
         .req(stream_req),
         .rsp_valid(stream_rsp_valid),
-        .rsp_data(stream_rsp_data)
+        .rsp_data(stream_rsp_data),
+        .idle(streams_idle)
     );
   end else begin : gen_no_streams
+    assign streams_idle = 1'b1;
     assign config_ready = 1'b1;
     assign config_rdata = '0;
     assign lane_valid = '0;
@@ -423,6 +427,8 @@ module snitch_fpss
   assign debug_rdata = registers[debug_register][31:0];
   assign fp_empty = !offload_valid && sequencer_empty && fpu_empty && accesses_q == 0
                     && !config_rsp_q;
+
+  assign clock_on = !(sequencer_empty && fpu_empty && accesses_q == 0 && !config_rsp_q && streams_idle);
 
   always_comb begin
     events = '0;

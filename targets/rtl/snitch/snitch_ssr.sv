@@ -27,9 +27,12 @@ module snitch_ssr
     input  logic     [Movers-1:0] req_ready,
     output mem_req_t              req      [Movers],
     input  logic     [Movers-1:0] rsp_valid,
-    input  logic     [      63:0] rsp_data [Movers]
+    input  logic     [      63:0] rsp_data [Movers],
+
+    output logic idle
 );
-  logic [Movers-1:0] selected, mover_ready;
+  logic [Movers-1:0] selected, mover_ready, mover_idle;
+  assign idle = &mover_idle;
   logic [31:0] mover_rdata[Movers];
 
   always_comb begin
@@ -60,7 +63,8 @@ module snitch_ssr
         .req_ready(req_ready[m]),
         .req(req[m]),
         .rsp_valid(rsp_valid[m]),
-        .rsp_data(rsp_data[m])
+        .rsp_data(rsp_data[m]),
+        .idle(mover_idle[m])
     );
   end
 endmodule

@@ -27,7 +27,9 @@ module snitch_ssr_mover
     input  logic     req_ready,
     output mem_req_t req,
     input  logic     rsp_valid,  ///< In the cycle after the request was taken.
-    input  logic [63:0] rsp_data
+    input  logic [63:0] rsp_data,
+
+    output logic idle  ///< Nothing runs, nothing is kept: no clock is needed.
 );
   localparam int Credits = 4;
   localparam int IndexCredits = 3;
@@ -183,7 +185,7 @@ module snitch_ssr_mover
   wire credit_taken = data_sent;
   wire credit_given = writing ? data_rsp : read_done;
 
-  wire idle = done_q && synced_q && credit_q == Credits[2:0] && fifo_empty;
+  assign idle = done_q && synced_q && credit_q == Credits[2:0] && fifo_empty;
   wire last_sent = address_valid && address_ready && address_last;
 
   always_ff @(posedge clk or negedge rst_n) begin
