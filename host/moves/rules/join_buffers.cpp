@@ -20,8 +20,8 @@ bool alike(const ir::Program& program, ir::BufferId a, ir::BufferId b) {
          (program.sharing(a).size() == 1 && program.sharing(b).size() == 1);
 }
 
-/// The place of the node that holds all uses of the buffer; the empty path where no single one
-/// does.
+/// The place of the node that holds all uses of the buffer, those as a stream included; the empty
+/// path where no single one does.
 ir::Path homeOf(const ir::Accesses& accesses, ir::BufferId id) {
   const std::vector<const ir::Site*>& sites = accesses.of(id);
   if (sites.empty()) return {};
@@ -30,6 +30,11 @@ ir::Path homeOf(const ir::Accesses& accesses, ir::BufferId id) {
     const auto [mine, theirs] =
         std::mismatch(out.begin(), out.end(), site->path.begin(), site->path.end());
     out.erase(mine, out.end());
+  }
+  for (std::size_t depth = 1; depth < out.size(); ++depth) {
+    const ir::Path around(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(depth));
+    const auto& streams = ir::find(accesses.program(), around)->scope().mapping.streams;
+    if (std::find(streams.begin(), streams.end(), id) != streams.end()) return around;
   }
   return out;
 }
