@@ -79,7 +79,9 @@ void checkAgreement(const target::Target& target, const transport::Hello& hello,
   int compared = 0;
   for (const target::Memory& memory : target.memories) {
     for (const std::string& role : memory.roles) {
-      const transport::Region* region = hello.region(role);
+      // What isn't the first of its role goes by its own name.
+      const transport::Region* own = hello.region(memory.name);
+      const transport::Region* region = own != nullptr ? own : hello.region(role);
       if (region == nullptr || memory.length == 0) continue;
       ++compared;
       const bool inside = region->base >= memory.origin &&

@@ -96,7 +96,7 @@ entry:
   call.calls = how.calls;
   call.samples = how.samples;
   call.minSamples = how.samples;
-  call.limitSeconds = how.limitSeconds;
+  call.limitSeconds = how.limitSeconds > 0 ? how.limitSeconds : target_->runner.callSeconds;
   call.harts = how.harts;
   Ran ran;
   auto ended = device_->call(call, [&](const transport::Sample& sample) {

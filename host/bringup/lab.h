@@ -42,8 +42,8 @@ class Lab {
     int results = 0;
     std::uint32_t samples = 1;
     std::uint32_t calls = 1;
-    std::uint64_t work = 0;  ///< Address of %work; 0: the default.
-    double limitSeconds = 10;
+    std::uint64_t work = 0;   ///< Address of %work; 0: the default.
+    double limitSeconds = 0;  ///< 0: what the target gives a CALL.
     int harts = 1;
   };
   /// Compiles, places, calls. Errors: "compile.*", "link.*", "run.*".

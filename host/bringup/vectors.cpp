@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "bringup/steps.h"
+#include "codegen/text.h"
 
 namespace dojo::bringup {
 namespace {
@@ -177,7 +178,9 @@ void checkVectors(Lab& lab, Step& step) {
     step.verdict = Verdict::skipped;
     step.seen = "the description has no vector unit";
   } else if (target.triple.starts_with("riscv")) {
-    checkRiscv(lab, step);
+    const Result<bool> extension = codegen::hasFeature(target, "zve32x");
+    if (extension && *extension) return checkRiscv(lab, step);
+    step.seen = fmt::format("{} bits, packed into floating-point registers", target.vector.bits);
   } else if (target.triple.starts_with("aarch64") && target.vector.scalable) {
     checkSve(lab, step);
   } else {
