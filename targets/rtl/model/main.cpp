@@ -154,7 +154,7 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "%s\n", program.error.c_str());
     return 2;
   }
-  if (options->stdio) Console::instance().openInput();
+  if (options->stdio) Console::instance().openInput(options->jtag.empty());
   std::optional<RemoteBitbang> jtag;
   if (!options->jtag.empty()) {
     jtag.emplace(*model, static_cast<unsigned>(options->clocks));
