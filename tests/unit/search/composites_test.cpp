@@ -28,8 +28,9 @@ Result<search::Expansion> expand(const search::StatePtr& state, const std::strin
 }
 
 /// Small and odd, so that blocks and vectors leave something over.
-ir::Program small(const kernels::Kernel& kernel) {
+ir::Program small(const kernels::Kernel& kernel, std::optional<ir::DType> dtype = {}) {
   ir::ParseOptions options;
+  options.dtype = dtype;
   for (const auto& [name, value] : kernel.shape) {
     options.params[name] = std::min<std::int64_t>(value, name == "N" ? 37 : 19);
   }
@@ -171,13 +172,30 @@ TEST_CASE("a refused composite says why and leaves nothing") {
 }
 
 TEST_CASE("composites on every kernel give valid programs that compute the same") {
-  target::Target target = test::someTarget();
+  // One with vectors, and one with data movers, hardware loops and an instruction of its own.
+  const target::Target targets[] = {test::someTarget(), *target::load("snitch-dot8")};
   std::map<std::string, int> applied;
   search::Random random(11);
-  std::vector<ir::Program> programs = {ir::parse(kSteps)->program};
-  for (const kernels::Kernel& kernel : kernels::list()) programs.push_back(small(kernel));
-  for (const ir::Program& plain : programs) {
-    const search::StatePtr start = stateOf(plain, target);
+  std::vector<std::pair<ir::Program, const target::Target*>> cases;
+  for (const target::Target& target : targets) {
+    cases.emplace_back(ir::parse(kSteps)->program, &target);
+    for (const kernels::Kernel& kernel : kernels::list()) {
+      cases.emplace_back(small(kernel), &target);
+      const std::vector<ir::Buffer>& buffers = cases.back().first.buffers;
+      const bool floats = ir::isFloat(buffers.front().dtype);
+      if (floats && target.streams.movers > 0) {
+        cases.emplace_back(small(kernel, ir::DType::f64), &target);
+      }
+    }
+  }
+  // Blocks of whole instructions.
+  ir::ParseOptions even;
+  even.params = {{"M", 8}, {"N", 8}, {"K", 16}};
+  for (int k = 0; k < 4; ++k) {
+    cases.emplace_back(kernels::load("qmatmul", even)->program, &targets[1]);
+  }
+  for (const auto& [plain, target] : cases) {
+    const search::StatePtr start = stateOf(plain, *target);
     const auto want = ir::interpretExact(plain, 1);
     REQUIRE(want.ok());
     for (int round = 0; round < 25; ++round) {
