@@ -14,6 +14,7 @@ void addCheck(CLI::App& app);
 void addPlay(CLI::App& app);
 void addRun(CLI::App& app);
 void addTune(CLI::App& app);
+void addTrain(CLI::App& app);
 void addProfile(CLI::App& app);
 void addReplay(CLI::App& app);
 void addLog(CLI::App& app);

@@ -28,6 +28,7 @@ int run(int argc, char** argv) {
   dojo::cli::addRun(app);
   dojo::cli::addProfile(app);
   dojo::cli::addTune(app);
+  dojo::cli::addTrain(app);
   dojo::cli::addReplay(app);
   dojo::cli::addLog(app);
   dojo::cli::addReport(app);

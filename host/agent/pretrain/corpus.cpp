@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/check.h"
 #include "kernels/kernels.h"
@@ -38,8 +39,9 @@ bool step(search::Position& position, search::Random& random) {
   return false;
 }
 
-/// The program before a step, reached from the one after it.
-ir::Program undone(const moves::State& before, const search::Position::Step& step) {
+/// The program before a step, reached from the one after it; nullopt where a move of the way back
+/// is refused: the proof of moves is where that is held against them, not here.
+std::optional<ir::Program> undone(const moves::State& before, const search::Position::Step& step) {
   std::vector<moves::Trace> back;
   ir::Program at = before.program();
   for (const moves::Move& move : step.moves) {
@@ -51,7 +53,7 @@ ir::Program undone(const moves::State& before, const search::Position::Step& ste
   }
   for (std::size_t k = back.size(); k > 0; --k) {
     Result<ir::Program> earlier = moves::replay(at, before.target(), back[k - 1]);
-    DOJO_CHECK(earlier.ok(), "the way back is refused");
+    if (!earlier.ok()) return std::nullopt;
     at = *std::move(earlier);
   }
   return at;
@@ -105,7 +107,9 @@ Chain Corpus::chain(std::size_t length, search::Random& random) const {
     for (std::size_t k = steps; k < position.steps().size(); ++k) {
       out.states.push_back(position.steps()[k].after->program());
     }
-    out.again = undone(*first, position.steps()[steps]);
+    std::optional<ir::Program> again = undone(*first, position.steps()[steps]);
+    if (!again) continue;
+    out.again = *std::move(again);
     return out;
   }
 }
