@@ -63,7 +63,7 @@ TEST_CASE("traps are valid programs, and name moves that there are") {
 TEST_CASE("random programs are valid and varied") {
   proof::Random random(1);
   std::map<std::string, int> seen;
-  for (int i = 0; i < 600; ++i) {
+  for (int i = 0; i < 800; ++i) {
     const ir::Program program = proof::randomProgram(random);
     INFO(ir::print(program));
     REQUIRE(ir::check(program).ok());
