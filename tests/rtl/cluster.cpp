@@ -9,6 +9,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "fp_side.h"
+
 namespace {
 
 using rtl::Lines;
@@ -109,6 +111,60 @@ TEST_CASE("atomics of all harts on one word lose nothing, in the scratchpad and 
   const Lines sums = {rtl::hex(4500), rtl::hex(4500), rtl::hex(1), rtl::hex(100)};
   CHECK(runCluster(".equ PLACE, 0x10000100\n" + program, 4) == sums);
   CHECK(runCluster(".equ PLACE, 0x80200100\n" + program, 4) == sums);
+}
+
+TEST_CASE("no assertion breaks while both ways to memory, streams and loops are at work") {
+  if (!rtl::have(DOJO_CLANG)) return;
+  // Both harts load and store everywhere; hart 0 sums 64 elements of two streams meanwhile.
+  CHECK(runCluster(R"(
+    la t0, results
+    li a1, 0x10001000
+    li a2, 0x10002000
+    bnez a0, 2f
+    )" + rtl::configure(0, rtl::kBound, 63) +
+                       rtl::configure(1, rtl::kBound, 63) + rtl::configure(0, rtl::kStride, 8) +
+                       rtl::configure(1, rtl::kStride, 8) + R"(
+    li t1, 64
+    li t2, 3
+    fcvt.d.w fa1, t2
+    fcvt.d.w fa0, x0
+  1:fsd fa1, 0(a1)
+    fsd fa1, 0(a2)
+    addi a1, a1, 8
+    addi a2, a2, 8
+    addi t1, t1, -1
+    bnez t1, 1b
+    addi a1, a1, -512
+    addi a2, a2, -512
+    fmv.x.w t6, fa1
+    mv t6, t6
+    )" + rtl::scfgwi(0, rtl::kRead, 11) +
+                       rtl::scfgwi(1, rtl::kRead, 12) + rtl::kStreamsOn + "    li t1, 63\n" +
+                       rtl::frep(6, 1) +
+                       R"(
+    fmadd.d fa0, ft0, ft1, fa0
+    )" + rtl::kStreamsOff +
+                       R"(
+  2:li t1, 50
+    slli a3, a0, 3
+    li a4, 0x10003000
+    add a3, a3, a4
+    li a5, 0x80300000
+  3:sw t1, 0(a3)
+    lw t2, 0(a3)
+    lw t3, 0(a5)
+    amoadd.w x0, t2, (a4)
+    lw t4, 0(a4)
+    lw t5, 4(a5)
+    addi t1, t1, -1
+    bnez t1, 3b
+    bnez a0, 4f
+    fcvt.w.d t1, fa0
+    sw t1, 0(t0)
+  4:fence
+    barrier
+    ret)",
+                   1, rtl::checked()) == Lines{rtl::hex(64 * 9)});
 }
 
 TEST_CASE("a store of another hart takes a reservation away, its own doesn't") {

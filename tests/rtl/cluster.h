@@ -15,6 +15,9 @@ using Lines = std::vector<std::string>;
 /// The cluster with eight compute cores.
 [[nodiscard]] const Machine& snitch8();
 
+/// One compute core, and assertions on: a broken one ends the model with a signal.
+[[nodiscard]] const Machine& checked();
+
 /// Builds a program in which every hart calls `all` (assembly that ends with ret) with its number
 /// in a0; then hart 0 prints `words` words from `results` on, one a line. `data` comes after the
 /// code.

@@ -9,6 +9,12 @@ const Machine& snitch8() {
   return machine;
 }
 
+const Machine& checked() {
+  static const Machine machine = {"snitch with assertions", "dojo-snitch-dot8-model", snitch().arch,
+                                  snitch().abi, snitch().defines};
+  return machine;
+}
+
 std::string buildCluster(const Folder& folder, const std::string& all, int words,
                          const std::string& data) {
   const std::string text =

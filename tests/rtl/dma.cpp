@@ -16,10 +16,9 @@ using rtl::Lines;
 
 /// On the cluster with one compute core, `body` on the DMA hart. t0 = results, and a compute hart
 /// that waits at the barrier meanwhile.
-Lines onDmaHart(const std::string& body, int words, const std::string& data = {}) {
+Lines onDmaHart(const std::string& body, int words, const rtl::Machine& machine = rtl::snitch()) {
   return rtl::runCluster(
-      "  la t0, results\n  beqz a0, 7f\n" + body + "\n7:fence\n  barrier\n  ret\n", words,
-      rtl::snitch(), data);
+      "  la t0, results\n  beqz a0, 7f\n" + body + "\n7:fence\n  barrier\n  ret\n", words, machine);
 }
 
 struct Transfer {
@@ -82,6 +81,7 @@ TEST_CASE("transfers of any length and alignment arrive, between all memories, a
     body += start(transfer) + "  dmwait t1\n" + verify(transfer);
   }
   CHECK(onDmaHart(body, 1) == Lines{hex(0)});
+  CHECK(onDmaHart(body, 1, rtl::checked()) == Lines{hex(0)});
   // The bytes around a row stay.
   const std::string around = fill(kTcdm, 256) + set("a5", kTcdm) +
                              "  sw x0, 0x400(a5)\n  sw x0, 0x404(a5)\n  sw x0, 0x408(a5)\n" +
