@@ -37,18 +37,14 @@ double executions(const std::vector<ir::Node>& nodes) {
   return out;
 }
 
+}  // namespace
+
 std::vector<ir::InputSet> defaultSets(const ir::Program& program) {
   using ir::InputSet;
   std::vector<InputSet> out = {InputSet::uniform, InputSet::exact, InputSet::awkward,
                                InputSet::wide, InputSet::equal};
   if (executions(program.body) > kManyExecutions) out.resize(3);
   return out;
-}
-
-}  // namespace
-
-int inputSetCount(const ir::Program& program) {
-  return static_cast<int>(defaultSets(program).size());
 }
 
 namespace {

@@ -27,8 +27,9 @@ struct VerifierOptions {
   std::string cacheFolder;
 };
 
-/// How many input sets a kernel gets by default, at most.
-[[nodiscard]] int inputSetCount(const ir::Program& program);
+/// The input sets that a kernel gets by default, what matters most first. A device that can't hold
+/// them all does with the first ones, at least two.
+[[nodiscard]] std::vector<ir::InputSet> defaultSets(const ir::Program& program);
 
 /// One input set.
 struct VerifiedSet {

@@ -36,6 +36,7 @@ struct Placed {
   measure::Kernel kernel;
 };
 
+constexpr int kLeastSets = 2;
 /// A kernel that does more than this can't be verified in reasonable time.
 constexpr double kMostExecutions = 3e10;
 
@@ -48,16 +49,11 @@ std::vector<std::int64_t> scratchOf(const ir::Program& program) {
   return out;
 }
 
-/// Refuses what can't be verified or held, before anything is drawn or computed.
-Status fits(const ir::Program& program, const transport::Device& device,
-            const BenchOptions& options) {
-  const int sets = measure::inputSetCount(program);
-  if (Status s = measure::Layout::fits(device.hello(), program, sets, {}); !s.ok()) return s;
-  if (options.first) {
-    const ir::Program& first = *options.first;
-    Status s = measure::Layout::fits(device.hello(), first, sets, scratchOf(first));
-    if (!s.ok()) return s;
-  }
+/// As many of the default input sets as the device holds, at least two. Refuses what can't be
+/// verified or held, before anything is drawn or computed.
+Result<std::vector<ir::InputSet>> setsThatFit(const ir::Program& program,
+                                              const transport::Device& device,
+                                              const BenchOptions& options) {
   const Work work = countWork(program);
   if (work.executions > kMostExecutions) {
     return Error{"verify.size",
@@ -66,7 +62,17 @@ Status fits(const ir::Program& program, const transport::Device& device,
                              work.executions, kMostExecutions),
                  program.name, ""};
   }
-  return {};
+  std::vector<ir::InputSet> sets = measure::defaultSets(program);
+  for (;; sets.pop_back()) {
+    const auto count = static_cast<int>(sets.size());
+    Status fits = measure::Layout::fits(device.hello(), program, count, {});
+    if (fits && options.first) {
+      const std::vector<std::int64_t> scratch = scratchOf(*options.first);
+      fits = measure::Layout::fits(device.hello(), *options.first, count, scratch);
+    }
+    if (fits) return sets;
+    if (count == kLeastSets) return fits.error();
+  }
 }
 
 std::vector<ir::Buffer> argumentsOf(const ir::Program& program) {
@@ -294,10 +300,12 @@ Bench::Bench(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<Bench>> Bench::open(const ir::Program& program, const target::Target& target,
                                            transport::Device& device, const BenchOptions& options) {
-  if (Status s = fits(program, device, options); !s.ok()) return s.error();
+  Result<std::vector<ir::InputSet>> sets = setsThatFit(program, device, options);
+  if (!sets.ok()) return sets.error();
   measure::VerifierOptions verifying;
   verifying.seed = options.seed;
   verifying.cacheFolder = options.referenceFolder;
+  verifying.sets = *sets;
   Result<measure::Verifier> verifier = measure::Verifier::make(program, verifying);
   if (!verifier.ok()) return verifier.error();
   measure::Options measuring;
