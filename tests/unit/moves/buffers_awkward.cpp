@@ -179,6 +179,16 @@ s[] = 0
 8
 | e[{0}] = x[{0}] - m[]
 | s[] += exp(e[{0}])
+)",
+    R"(kernel bytes
+in a i8 [3, 4]
+in b i8 [4]
+out c i32 [3]
+
+3
+| c[{0}] = 0
+| 4
+| | c[{0}] += a[{0}, {1}] * b[{1}]
 )"};
 
 bool isOurs(const moves::Move& move) {

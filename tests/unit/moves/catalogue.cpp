@@ -10,6 +10,7 @@
 #include "ir/print.h"
 #include "moves/move.h"
 #include "moves/rule.h"
+#include "proof/prove_moves.h"
 #include "support/some_target.h"
 
 namespace dojo {
@@ -30,7 +31,7 @@ std::string outcome(const Result<ir::Program>& result) {
 }  // namespace
 
 TEST_CASE("documented examples do what they say, and back") {
-  const target::Target target = test::someTarget();
+  const target::Target target = proof::withEverything(test::someTarget());
   for (const moves::Rule* rule : moves::catalogue()) {
     const moves::RuleInfo& info = rule->info();
     INFO(info.name);
