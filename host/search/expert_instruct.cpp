@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 
+#include "ir/instruction.h"
 #include "search/expert_block.h"
 #include "search/script.h"
 
@@ -31,7 +32,10 @@ std::vector<moves::Move> instructCalls(const ir::Program& program, const ir::Pat
                                        const target::Target& target) {
   std::vector<moves::Move> out;
   for (std::size_t which = 0; which < target.instructions.size(); ++which) {
-    if (!sums(program, place, target.instructions[which])) continue;
+    const target::VendorInstruction& instruction = target.instructions[which];
+    // Vectors do more at once than what works on words.
+    if (ir::executionsOf(instruction.fragment) < lanesFor(program, place, target)) continue;
+    if (!sums(program, place, instruction)) continue;
     std::vector<std::pair<double, moves::Move>> ranked;
     for (const std::int64_t rows : kSizes) {
       for (const std::int64_t columns : kSizes) {

@@ -37,6 +37,7 @@ target::Target scalar(const char* triple, const char* features) {
   target.vector = {};
   target.vector.fma = true;
   std::erase(target.mappings, "vector");
+  target.instructions.clear();
   return target;
 }
 
