@@ -52,7 +52,7 @@ s[] = 0
     if (Status status = needsUnmapped(state, place); !status) return status;
     if (Status status = needsConstantExtent(state, place); !status) return status;
     const ir::Node& node = *state.visit(place)->node;
-    DOJO_NEEDS(node.scope().extent == ir::Extent(1),
+    DOJO_NEEDS(node.scope().extent.count == 1,
                refuse("move.extent", "the scope has other than one iteration", place));
     DOJO_NEEDS(node.guard.empty(), refuse("move.guard", "the scope stands under a guard", place));
     if (node.scope().body.size() != 1) {
