@@ -84,8 +84,7 @@ bool run(const fs::path& folder, const char* model, int compute, const char* wha
   const std::string build =
       DOJO_CLANG
       " --target=riscv32 -march=rv32imafd_zicsr_zifencei -mabi=ilp32d -nostdlib "
-      "--ld-path=" DOJO_LLD " -Wl,-T," DOJO_SOURCE_DIR
-      "/tests/rtl/programs/link.ld -o " +
+      "--ld-path=" DOJO_LLD " -Wl,-T," DOJO_SOURCE_DIR "/tests/rtl/programs/link.ld -o " +
       elf + " " + source;
   std::printf("%-20s %d at work, %-8s ", model, compute, what);
   std::fflush(stdout);

@@ -316,7 +316,7 @@ TEST_CASE("performance counters count what they are told to") {
   CHECK(std::stoi(seen[2], nullptr, 16) >= 20);
 }
 
-TEST_CASE("where nothing is, an access fails; the zero memory is zero") {
+TEST_CASE("where nothing is, an access fails, and the zero memory is zero") {
   if (!rtl::have(DOJO_CLANG)) return;
   CHECK(runCluster(R"(
     la t0, results
