@@ -64,7 +64,8 @@ namespace dojo::moves {
 
 /// True for a scope whose body is one scope alone.
 [[nodiscard]] inline bool isPerfectPair(const ir::Node& node) {
-  return node.isScope() && node.scope().body.size() == 1 && node.scope().body.front().isScope();
+  return node.isScope() && node.instruction < 0 && node.scope().body.size() == 1 &&
+         node.scope().body.front().isScope() && node.scope().body.front().instruction < 0;
 }
 /// The most scopes on any way down from a node, itself included.
 [[nodiscard]] int height(const ir::Node& node);

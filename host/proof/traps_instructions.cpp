@@ -221,8 +221,8 @@ in x i8 [5]
 in w i8 [5]
 inout y i32 [$N]
 
-$N if {0} in [1, 4)
-| 5
+$N
+| 5 if {0} in [1, 4)
 | | y[{0}] += x[{1}] * w[{1}]
 )",
       // ... and whose other operand changes on the way or comes before.

@@ -204,6 +204,7 @@ Target readTarget(Reader in) {
   out.abi = in.text("abi", "");
   out.codeModel = in.oneOf("code_model", {"", "small", "medium", "large", "medany", "medlow"});
   out.harts = static_cast<int>(in.numberOrNative("harts", 1, native().harts));
+  if (out.harts < 1) in.fail("harts", "at least 1, or \"native\"");
   in.each("memories", [&out](Reader& memory) { out.memories.push_back(readMemory(memory)); });
   if (in.has("vector")) out.vector = readVector(in.object("vector"));
   if (in.has("streams")) out.streams = readStreams(in.object("streams"));

@@ -36,7 +36,7 @@ struct Placed {
   measure::Kernel kernel;
 };
 
-constexpr int kLeastSets = 2;
+constexpr std::size_t kLeastSets = 2;
 /// A kernel that does more than this can't be verified in reasonable time.
 constexpr double kMostExecutions = 3e10;
 
@@ -64,14 +64,16 @@ Result<std::vector<ir::InputSet>> setsThatFit(const ir::Program& program,
   }
   std::vector<ir::InputSet> sets = measure::defaultSets(program);
   for (;; sets.pop_back()) {
-    const auto count = static_cast<int>(sets.size());
+    const bool least = sets.size() == kLeastSets;
+    // Room for another one is left to what candidates keep beside their arguments.
+    const int count = static_cast<int>(sets.size()) + (least ? 0 : 1);
     Status fits = measure::Layout::fits(device.hello(), program, count, {});
     if (fits && options.first) {
       const std::vector<std::int64_t> scratch = scratchOf(*options.first);
       fits = measure::Layout::fits(device.hello(), *options.first, count, scratch);
     }
     if (fits) return sets;
-    if (count == kLeastSets) return fits.error();
+    if (least) return fits.error();
   }
 }
 

@@ -243,7 +243,7 @@
 #: body
   dmsrc a0
   dmdst a1
-  dmcpyi t0, a2
+  dmcpyi t2, a2
 1:
   dmbusy t0
   bnez t0, 1b
@@ -268,7 +268,7 @@
 #: body
   dmsrc a0
   dmdst a1
-  dmcpyi t0, a2
+  dmcpyi t2, a2
 1:
   dmbusy t0
   bnez t0, 1b
@@ -288,7 +288,7 @@
 #: body
   dmsrc a0
   dmdst a1
-  dmcpyi t0, a2
+  dmcpyi t2, a2
 1:
   dmbusy t0
   bnez t0, 1b
@@ -303,7 +303,7 @@
 #: body
   dmsrc a0
   dmdst a1
-  dmcpyi t0, a2
+  dmcpyi t2, a2
 1:
   dmbusy t0
   bnez t0, 1b
