@@ -54,7 +54,7 @@ std::string curveUntil(const std::string& path, std::int64_t step) {
     const std::size_t end = text->find('\n', at + 1);
     if (end == std::string::npos) break;
     const std::string line = text->substr(at + 1, end - at);
-    if (std::atoll(line.c_str()) <= step) out += line;
+    if (std::strtoll(line.c_str(), nullptr, 10) <= step) out += line;
     at = end;
   }
   return out;

@@ -23,6 +23,9 @@ constexpr std::uint64_t kGuardBytes = std::uint64_t{5} * DOJO_BUFFER_ALIGN;
 /// only most of a page ahead, and the other way round not within some hundred elements.
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kStagger = std::uint64_t{13} * DOJO_BUFFER_ALIGN;
+/// Memories below this are scratchpads, of cores that compare whole addresses: there buffers lie
+/// one after another, since up to a page between them is much.
+constexpr std::uint64_t kScratchpad = 64 * kPage;
 /// Inputs in other layouts that are kept for the next kernel that wants them.
 constexpr std::size_t kKeptPackings = 6;
 const std::string kGuard = "verify.guard";
@@ -87,9 +90,11 @@ Status Layout::take(std::uint64_t bytes, std::uint64_t align, std::uint64_t& add
 
 Status Layout::allocate(Place& place, std::size_t index) {
   std::uint64_t start = 0;
-  const std::uint64_t offset = (kPage - index * kStagger % kPage) % kPage;
-  const std::uint64_t from = base_ + used_ + kGuardBytes;
-  used_ += (offset + kPage - from % kPage) % kPage;
+  if (size_ >= kScratchpad) {
+    const std::uint64_t offset = (kPage - index * kStagger % kPage) % kPage;
+    const std::uint64_t from = base_ + used_ + kGuardBytes;
+    used_ += (offset + kPage - from % kPage) % kPage;
+  }
   const std::uint64_t body = roundUp(place.bytes, DOJO_BUFFER_ALIGN);
   Status taken = take(body + 2 * kGuardBytes, DOJO_BUFFER_ALIGN, start);
   place.address = start + kGuardBytes;

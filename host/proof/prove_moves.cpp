@@ -222,7 +222,7 @@ class Run {
     Random random(options_.seed * 0x9e3779b97f4a7c15U +
                   static_cast<std::uint64_t>(report_.programs));
     const std::uint64_t seed = random.next() >> 8;
-    const bool steered = random.oneIn(4);
+    const bool steered = random.oneIn(3);
     const int recipe = steered ? recipeForRare(random) : randomRecipe(random);
     const bool trap = isTrap(recipe) && !steered;
     ir::Program program = randomProgram(random, recipe);

@@ -71,6 +71,10 @@ class Writer {
     }
     code.changed = addresses_.used();
     for (const int reg : registers_.used) code.changed.push_back(floating(reg));
+    // What a load before the region brings to a mover's register may come when that is a stream.
+    for (int mover = 0; streams && mover < target_.streams.movers; ++mover) {
+      code.changed.push_back(floating(mover));
+    }
     return code;
   }
 

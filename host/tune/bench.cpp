@@ -304,20 +304,26 @@ Result<std::unique_ptr<Bench>> Bench::open(const ir::Program& program, const tar
                                            transport::Device& device, const BenchOptions& options) {
   Result<std::vector<ir::InputSet>> sets = setsThatFit(program, device, options);
   if (!sets.ok()) return sets.error();
-  measure::VerifierOptions verifying;
-  verifying.seed = options.seed;
-  verifying.cacheFolder = options.referenceFolder;
-  verifying.sets = *sets;
-  Result<measure::Verifier> verifier = measure::Verifier::make(program, verifying);
-  if (!verifier.ok()) return verifier.error();
   measure::Options measuring;
   measuring.coldCache = options.coldCache;
   measuring.harts = options.harts;
   measuring.limitSeconds = target.runner.callSeconds;
   measuring.seed = options.seed;
-  Result<std::unique_ptr<measure::Session>> session = measure::Session::open(
-      device, target, program, verifier->inputs(), verifier->compare(), measuring);
-  if (!session.ok()) return session.error();
+  measure::VerifierOptions verifying;
+  verifying.seed = options.seed;
+  verifying.cacheFolder = options.referenceFolder;
+  Result<measure::Verifier> verifier = Error{};
+  Result<std::unique_ptr<measure::Session>> session = Error{};
+  // What a session lays beside the buffers shows when it is laid out.
+  for (;; sets->pop_back()) {
+    verifying.sets = *sets;
+    verifier = measure::Verifier::make(program, verifying);
+    if (!verifier.ok()) return verifier.error();
+    session = measure::Session::open(device, target, program, verifier->inputs(),
+                                     verifier->compare(), measuring);
+    if (session.ok()) break;
+    if (session.error().code != "load.size" || sets->size() <= kLeastSets) return session.error();
+  }
   auto state = std::make_shared<State>(target, options);
   state->hello = device.hello();
   state->session = std::move(session).value();

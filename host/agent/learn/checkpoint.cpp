@@ -66,7 +66,7 @@ bool take(ByteReader& in, const Shelf& shelf, Experience& experience) {
     const auto there = in.number<std::uint8_t>();
     const auto value = in.real();
     if (!there || !value) return false;
-    experience.rewards.push_back(*there != 0 ? std::optional<double>(*value) : std::nullopt);
+    experience.rewards.push_back(*there != 0 ? value : std::nullopt);
   }
   return take(in, shelf, experience.next);
 }

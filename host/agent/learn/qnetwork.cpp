@@ -118,7 +118,7 @@ Var QNetwork::values(Tape& tape, const std::vector<const Situation*>& situations
   const Var from = pick(tape, normal, stateRows);
   const Var to = pick(tape, normal, choiceRows);
   const Var change = add(tape, to, scaled(tape, from, -1));
-  const Var advantage =
+  Var advantage =
       apply(tape, advantage_, joined(tape, {to, change, tape.constant(std::move(extras))}));
   if (!options_.dueling) return advantage;
   const Var value =

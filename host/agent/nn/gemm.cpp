@@ -8,7 +8,9 @@
 
 #ifdef DOJO_DNNL
 #include <dnnl.h>
-#include <omp.h>
+
+/// Of OpenMP's run time, whose header comes with each compiler separately.
+extern "C" void omp_set_num_threads(int threads);
 #endif
 
 namespace dojo::agent {

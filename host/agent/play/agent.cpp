@@ -20,7 +20,7 @@ std::string listed(const std::vector<std::string>& names) {
 }  // namespace
 
 Agent::Agent(std::unique_ptr<Embedder> embedder, LearnerOptions options)
-    : embedder_(std::move(embedder)), learner_(fitted(std::move(options), *embedder_)) {}
+    : embedder_(std::move(embedder)), learner_(fitted(options, *embedder_)) {}
 
 Status Agent::know(const std::vector<std::string>& texts) {
   std::vector<std::string> fresh;
