@@ -218,12 +218,13 @@ $N
 )",
       R"(for bias_operand
 in x i8 [5]
-in w i8 [5]
-inout y i32 [$N]
+in w i8 [4, 5]
+inout y i32 [5, 2]
 
-$N
-| 5 if {0} in [1, 4)
-| | y[{0}] += x[{1}] * w[{1}]
+5
+| 2 if {0} in [1, 5)
+| | 5
+| | | y[{0}, {1}] += x[{2}] * w[{0} - 1, {2}]
 )",
       // ... and whose other operand changes on the way or comes before.
       R"(for bias_operand
