@@ -161,13 +161,15 @@ Status proveInstructions(const ir::Program& before, const Move& move, const ir::
     ++next.back();
     return marked(before, *path) || marked(before, next);
   };
-  const bool merges =
-      move.name == "merge_peeled" && std::none_of(move.args.begin(), move.args.end(), isMarked);
+  const bool merges = (move.name == "merge_peeled" || move.name == "unpipeline") &&
+                      std::none_of(move.args.begin(), move.args.end(), isMarked);
   if (!merges && move.name != "expand_instruction" &&
       countInstructions(after.body) < countInstructions(before.body)) {
     return refuse(
         "this works on what an instruction is made of: expand_instruction takes it apart");
   }
+  // Whatever the target has: what is marked is the fragment still.
+  if (Status whole = ir::checkInstructions(after); !whole) return refuse(whole.error().message);
   Status out;
   ir::walk(after, [&](const ir::Visit& at) {
     if (at.node->instruction < 0 || !out) return out.ok();

@@ -8,6 +8,7 @@
 #include "search/composites/streams.h"
 #include "search/expert_block.h"
 #include "search/expert_streams.h"
+#include "search/recipe.h"
 
 namespace dojo::search {
 namespace {
@@ -28,8 +29,6 @@ constexpr double kCode = 0.0001;
 /// Instructions that a loop without vectors does in a row, about: its own cost is then little.
 constexpr double kRow = 64;
 constexpr std::int64_t kMostTimes = 16;
-/// A recipe that goes on for longer than this has lost its way.
-constexpr int kMostRounds = 200;
 
 struct Touched {
   std::set<ir::BufferId> read, written;
@@ -56,11 +55,9 @@ bool reduces(const ir::Node& node) {
   return std::any_of(body.begin(), body.end(), reduces);
 }
 
-class Recipe {
+class GeneralRecipe : private Recipe {
  public:
-  explicit Recipe(Position start)
-      : at_(std::move(start)),
-        lowerable_(moves::lowerable(program(), at_.state()->target()).ok()) {}
+  explicit GeneralRecipe(Position start) : Recipe(std::move(start)) {}
 
   Position run() {
     fuse();
@@ -78,31 +75,6 @@ class Recipe {
   }
 
  private:
-  [[nodiscard]] const ir::Program& program() const { return at_.state()->program(); }
-  [[nodiscard]] const target::Target& target() const { return at_.state()->target(); }
-
-  /// False where the call is refused or the target couldn't run the result.
-  bool take(const moves::Move& call) {
-    Position next = at_;
-    if (!next.add(call)) return false;
-    const bool runs = moves::lowerable(next.state()->program(), target()).ok();
-    if (lowerable_ && !runs) return false;
-    lowerable_ = runs;
-    at_ = std::move(next);
-    return true;
-  }
-
-  /// Calls `step` on the places of the program, from the first again whenever it changed
-  /// something.
-  template <class Step>
-  void everywhere(const Step& step) {
-    for (int round = 0; round < kMostRounds; ++round) {
-      const StatePtr state = at_.state();
-      const std::vector<ir::Visit>& nodes = state->nodes();
-      if (std::none_of(nodes.begin(), nodes.end(), step)) return;
-    }
-  }
-
   void fuse() {
     everywhere([this](const ir::Visit& visit) {
       const std::vector<ir::Node>* around = ir::siblings(program(), visit.path);
@@ -425,9 +397,6 @@ class Recipe {
       take({"parallelize_by", {place, kPiecesEach}});
     }
   }
-
-  Position at_;
-  bool lowerable_;
 };
 
 }  // namespace
@@ -437,7 +406,7 @@ Position expert(const Position& start) {
   const bool floats = std::any_of(buffers.begin(), buffers.end(),
                                   [](const ir::Buffer& b) { return ir::isFloat(b.dtype); });
   const bool streams = floats && hasStreams(start.state()->target());
-  return streams ? expertOnStreams(start) : Recipe(start).run();
+  return streams ? expertOnStreams(start) : GeneralRecipe(start).run();
 }
 
 }  // namespace dojo::search

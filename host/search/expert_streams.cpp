@@ -8,24 +8,21 @@
 #include "moves/streams.h"
 #include "search/composites/streams.h"
 #include "search/expert_block.h"
+#include "search/recipe.h"
 
 namespace dojo::search {
 namespace {
 
 using ir::Path;
 
-/// A recipe that goes on for longer than this has lost its way.
-constexpr int kMostRounds = 200;
 /// Iterations of what takes a routine that are put in a row.
 constexpr std::int64_t kRoutinesInRow = 4;
 /// Executions of leaves from which on it pays to wake the other harts.
 constexpr double kParallelWork = 4000;
 
-class Recipe {
+class StreamRecipe : private Recipe {
  public:
-  explicit Recipe(Position start)
-      : at_(std::move(start)),
-        lowerable_(moves::lowerable(program(), at_.state()->target()).ok()) {}
+  explicit StreamRecipe(Position start) : Recipe(std::move(start)) {}
 
   Position run() {
     simplify();
@@ -38,28 +35,6 @@ class Recipe {
   }
 
  private:
-  [[nodiscard]] const ir::Program& program() const { return at_.state()->program(); }
-  [[nodiscard]] const target::Target& target() const { return at_.state()->target(); }
-
-  bool take(const moves::Move& call) {
-    Position next = at_;
-    if (!next.add(call)) return false;
-    const bool runs = moves::lowerable(next.state()->program(), target()).ok();
-    if (lowerable_ && !runs) return false;
-    lowerable_ = runs;
-    at_ = std::move(next);
-    return true;
-  }
-
-  template <class Step>
-  void everywhere(const Step& step) {
-    for (int round = 0; round < kMostRounds; ++round) {
-      const StatePtr state = at_.state();
-      const std::vector<ir::Visit>& nodes = state->nodes();
-      if (std::none_of(nodes.begin(), nodes.end(), step)) return;
-    }
-  }
-
   void simplify() {
     everywhere([this](const ir::Visit& visit) {
       if (!visit.node->isLeaf() || visit.enclosing.empty()) return false;
@@ -321,13 +296,10 @@ class Recipe {
       return times > 1 && take({"unroll_by", {visit.path, times}});
     });
   }
-
-  Position at_;
-  bool lowerable_;
 };
 
 }  // namespace
 
-Position expertOnStreams(const Position& start) { return Recipe(start).run(); }
+Position expertOnStreams(const Position& start) { return StreamRecipe(start).run(); }
 
 }  // namespace dojo::search

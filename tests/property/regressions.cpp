@@ -115,6 +115,56 @@ tmp t f32 []
 # move
 add_dim t 0 0
 )",
+    R"(# different: element 2 of y is computed differently
+kernel trap
+inout y f64 [3]
+
+2
+| y[{0} + 1] = 0
+2
+| y[{0} + 1] += y[{0}] * 2
+
+# move
+factor_out @1.0 1
+)",
+    R"(# invalid: this isn't any more what instruction dot4 does
+kernel trap
+in a i8 [4]
+in b i8 [4]
+out c i32 []
+instruction dot4
+| inout acc i32 []
+| in x i8 [4]
+| in y i8 [4]
+| 4
+| | acc[] += x[{0}] * y[{0}]
+
+c[] = 0
+!dot4(c[], a[{0}], b[{0}])
+
+# move
+privatize @1 @1 heap
+)",
+    R"(# undo: the way back (unpipeline @1) is refused
+kernel trap
+in s f32 []
+in u f32 []
+out y f32 []
+tmp t f32 [2, 2]
+instruction scale2
+| out d f32 [2]
+| in x f32 [2]
+| in s f32 []
+| 2
+| | d[{0}] = x[{0}] * s[]
+
+2
+| !scale2(t[{0}, {1}], s[], u[])
+| y[] = 1
+
+# move
+pipeline @0
+)",
 };
 
 }  // namespace

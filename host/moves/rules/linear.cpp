@@ -124,6 +124,13 @@ bool setsToZero(const Site& site) {
   return constant != nullptr && *constant == ir::Constant(0.0);
 }
 
+bool hasTermsOf(const ir::Leaf& leaf, ir::BufferId buffer) {
+  return std::any_of(leaf.operands.begin(), leaf.operands.end(), [&](const ir::Operand& operand) {
+    const auto* access = std::get_if<ir::Access>(&operand);
+    return access != nullptr && access->buffer == buffer;
+  });
+}
+
 /// The children [first, last) of the body around `place` write the buffer, and nothing but zeros.
 bool isZeroFrom(const State& state, const ir::Path& place, int first, ir::BufferId buffer) {
   const Block block{parent(place), first, place.back()};
@@ -163,8 +170,10 @@ Result<SumPlan> planSum(const State& state, const ir::Path& place, ir::BufferId 
   const std::string& name = program.buffer(accumulator).name;
   for (const Site* site : state.accesses().below(place)) {
     if (site->access.buffer != accumulator) continue;
-    const bool own = std::any_of(sums.begin(), sums.end(),
-                                 [&](const Site* sum) { return sum->path == site->path; });
+    // A sum's own terms may not be made of sums that aren't complete, either.
+    const bool own = std::any_of(sums.begin(), sums.end(), [&](const Site* sum) {
+      return sum->path == site->path && !hasTermsOf(sum->node->leaf(), accumulator);
+    });
     DOJO_NEEDS(own, refuse("move.dependence",
                            "'" + name +
                                "' is read, or something else added to it, before the sum "
