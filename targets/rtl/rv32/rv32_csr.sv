@@ -111,7 +111,8 @@ module rv32_csr
       12'h342: rdata = {cause_is_irq_q, 26'b0, mcause_q};
       12'h343: rdata = mtval_q;
       12'h344: rdata = mip;
-      [12'h323 : 12'h33f]: rdata = '0;  // mhpmevent
+      12'h320, [12'h323 : 12'h33f]: rdata = '0;  // mcountinhibit, mhpmevent
+      [12'h7a0 : 12'h7a3]: rdata = '0;  // tselect, tdata: there is no trigger.
       [12'h7c0 : 12'h7c2]: begin
         known = Cluster;
         rdata = addr[1] ? '0 : addr[0] ? {30'b0, float_mode_q} : {31'b0, streams_on_q};

@@ -57,6 +57,25 @@ test:
   TRAPS 2, fadd.s fa0, fa0, fa0
   fsrmi 0
   fadd.s fa0, fa0, fa0
+  CASE 11                  # a jump to the middle of a word: nothing is written
+  li t1, 5
+  la t2, 9f
+  TRAPS 0, jalr t1, 2(t2)
+  EXPECT t1, 5
+  CASE 12                  # there are no triggers, and asking for one tells so
+  li a1, 0x80000000
+  csrw tselect, a1
+  csrr a2, tselect
+  EXPECT a2, 0
+  csrr a2, tdata1
+  EXPECT a2, 0
+  CASE 13                  # what is written to a counter is read by the next instruction
+  li a1, -1
+  csrw minstret, a1
+  csrr a2, minstret
+  EXPECT a2, -1
+  csrr a2, mcountinhibit
+  EXPECT a2, 0
   j pass
   END
   .data
