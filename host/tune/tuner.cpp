@@ -208,7 +208,9 @@ Status Tuner::State::makeSearch() {
   Result<std::vector<moves::Trace>> warm = warmStart();
   if (!warm.ok()) return warm.error();
   problem.warm = std::move(warm).value();
-  Result<std::unique_ptr<search::Strategy>> made = search::makeStrategy(request.strategy, problem);
+  Result<std::unique_ptr<search::Strategy>> made =
+      request.makeStrategy ? request.makeStrategy(problem)
+                           : search::makeStrategy(request.strategy, problem);
   if (!made.ok()) return made.error();
   strategy = std::move(made).value();
   search = std::make_unique<search::Search>(problem, *strategy, std::exchange(known, {}));

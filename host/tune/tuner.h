@@ -28,6 +28,9 @@ struct Request {
   ir::Program start;        ///< Where the search starts; mostly `plain`.
   moves::Trace startTrace;  ///< From `plain` to `start`.
   std::string strategy = "annealing";
+  /// Makes the strategy, where search knows none of its name. `strategy` then tells strategies
+  /// apart in all that the path of the search depends on.
+  std::function<Result<std::unique_ptr<search::Strategy>>(const search::Problem&)> makeStrategy;
   bool expert = true;  ///< See search::Problem.
   /// Schedules that the log has of the same kernel at other shapes are tried first; a run keeps
   /// those that it began with, however the log grows.

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "agent/encoder/encoder.h"
@@ -29,6 +31,8 @@ class OwnEmbedder final : public Embedder {
  public:
   /// `encoder` outlives this and isn't trained meanwhile.
   explicit OwnEmbedder(const Encoder& encoder) : encoder_(encoder) {}
+  explicit OwnEmbedder(std::unique_ptr<const Encoder> encoder)
+      : kept_(std::move(encoder)), encoder_(*kept_) {}
 
   [[nodiscard]] std::size_t width() const override { return encoder_.config().width; }
   [[nodiscard]] std::string identity() const override;
@@ -45,6 +49,7 @@ class OwnEmbedder final : public Embedder {
   std::vector<std::size_t> known(const std::vector<const std::vector<Token>*>& lines);
   void compute(const std::vector<std::string>& texts, const std::vector<TokenText>& tokens);
 
+  std::unique_ptr<const Encoder> kept_;
   const Encoder& encoder_;
   std::unordered_map<std::string, std::size_t> lines_;
   std::vector<float> lineRows_;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 
 namespace dojo::agent {
@@ -14,6 +16,17 @@ std::size_t bestOf(const std::vector<double>& values) {
 }
 
 }  // namespace
+
+std::string describe(const LearnerOptions& o) {
+  return fmt::format(
+      "seed {} width {} hidden {} dueling {} noisy {} replay {} {} {} {} {} double {} max {} steps "
+      "{} gamma {} follow {} {} batch {} bend {} adam {} {} {} {} {} {} epsilon {} {} {}",
+      o.seed, o.network.width, o.network.hidden, o.network.dueling, o.network.noisy,
+      o.replay.capacity, o.replay.prioritized, o.replay.alpha, o.replay.beta, o.replay.annealed,
+      o.doubleTargets, o.maxReward, o.steps, o.gamma, o.follow, o.period, o.batch, o.bend,
+      o.adam.rate, o.adam.beta1, o.adam.beta2, o.adam.epsilon, o.adam.decay, o.adam.clip, o.epsilon,
+      o.leastEpsilon, o.epsilonSteps);
+}
 
 double targetOf(const std::vector<std::optional<double>>& rewards, std::optional<double> next,
                 double gamma, bool maxReward) {

@@ -38,6 +38,9 @@ struct LearnerOptions {
   std::int64_t epsilonSteps = 2000;
 };
 
+/// All of them as a line: equal options have equal lines.
+[[nodiscard]] std::string describe(const LearnerOptions& options);
+
 /// The value of an experience: what its steps brought and, where play went on, `next`, the value of
 /// what could be done then.
 [[nodiscard]] double targetOf(const std::vector<std::optional<double>>& rewards,

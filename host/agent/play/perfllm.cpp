@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "ir/print.h"
 
 namespace dojo::agent {
@@ -17,6 +19,11 @@ std::string textOf(const search::Position& position) {
 }
 
 }  // namespace
+
+std::string describe(const PlayOptions& o) {
+  return fmt::format("chains {} successors {} longest {} elite {} fresh {} every {}", o.chains,
+                     o.successors, o.longest, o.elite, o.fresh, o.learnEvery);
+}
 
 PerfLlm::PerfLlm(const search::Problem& problem, Agent& agent, const PlayOptions& options)
     : Walk(problem), agent_(agent), options_(options), target_(featuresOf(*problem.target)) {

@@ -21,6 +21,9 @@ struct PlayOptions {
   std::size_t learnEvery = 1;  ///< Trials to a step of learning; 0: none.
 };
 
+/// All of them as a line: equal options have equal lines.
+[[nodiscard]] std::string describe(const PlayOptions& options);
+
 /// What became of the agent's own time.
 struct PlayCounts {
   std::int64_t steps = 0, stops = 0, learned = 0;
