@@ -9,6 +9,7 @@ packages=(
   g++ cmake ninja-build git ccache clang-format
   catch2 nlohmann-json3-dev libcli11-dev libfmt-dev libsqlite3-dev libisl-dev libmpfr-dev
   libvalijson-dev
+  libcurl4-openssl-dev
   # The agent's products of matrices; without it our own loops compute them, slower.
   libdnnl-dev
   # Other machines: compilers for their runners, emulators, models, the way in by JTAG.

@@ -105,11 +105,12 @@ const std::map<std::string, std::set<std::string>>& confined() {
   static const std::map<std::string, std::set<std::string>> where = {
       {"<llvm/", {"codegen", "link"}},
       {"<sqlite3", {"log"}},
-      {"<nlohmann/", {"target", "log", "cli"}},
+      {"<nlohmann/", {"target", "log", "agent", "cli"}},
       {"<CLI/", {"cli"}},
       {"<mpfr", {"proof"}},
       {"<isl/", {"ir"}},
       {"<dnnl", {"agent"}},
+      {"<curl/", {"agent"}},
   };
   return where;
 }
