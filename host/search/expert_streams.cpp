@@ -6,6 +6,7 @@
 
 #include "moves/lowerable.h"
 #include "moves/streams.h"
+#include "search/banks.h"
 #include "search/composites/streams.h"
 #include "search/expert_block.h"
 #include "search/recipe.h"
@@ -195,16 +196,29 @@ class StreamRecipe : private Recipe {
     return out;
   }
 
-  [[nodiscard]] std::vector<moves::Move> callsAt(const Path& path) const {
-    std::vector<moves::Move> out;
+  using Calls = std::vector<moves::Move>;
+
+  [[nodiscard]] static std::vector<Calls> callsAt(const Path& path) {
+    std::vector<Calls> out;
     for (std::int64_t loop = 0; loop < 4; ++loop) {
       for (const std::int64_t block : {8, 4, 6, 12, 16}) {
-        out.push_back({"stream_nest", {path, block, loop, std::int64_t{1}}});
+        out.push_back({{"stream_nest", {path, block, loop, std::int64_t{1}}}});
       }
     }
-    out.push_back({"stream_sum", {path, kInFlight, std::int64_t{1}}});
-    out.push_back({"stream_map", {path, kInFlight}});
+    out.push_back({{"stream_sum", {path, kInFlight, std::int64_t{1}}}});
+    // What stays the same in the loop that comes inside needs no mover.
+    const moves::Move turn = {"swap_scopes", {path}};
+    for (const std::int64_t block : {kInFlight, std::int64_t{1}}) {
+      const moves::Move map = {"stream_map", {path, block}};
+      out.push_back({map});
+      out.push_back({turn, map});
+    }
     return out;
+  }
+
+  static bool add(Position& position, const Calls& calls) {
+    return std::all_of(calls.begin(), calls.end(),
+                       [&](const moves::Move& call) { return position.add(call); });
   }
 
   /// From the last nest to the first, so that those to come stay where they are.
@@ -212,12 +226,12 @@ class StreamRecipe : private Recipe {
     for (auto k = static_cast<int>(program().body.size()); k-- > 0;) mapAt({k});
   }
 
-  /// The call at `path` after which the program gets furthest.
+  /// The calls at `path` after which the program gets furthest.
   [[nodiscard]] std::optional<Position> best(const Position& from, const Path& path) const {
     std::optional<Position> out;
-    for (const moves::Move& call : callsAt(path)) {
+    for (const Calls& calls : callsAt(path)) {
       Position next = from;
-      if (!next.add(call)) continue;
+      if (!add(next, calls)) continue;
       if (!moves::lowerable(next.state()->program(), target()).ok()) continue;
       if (out && scoreOf(next.state()->program()) <= scoreOf(out->state()->program())) continue;
       out = std::move(next);
@@ -225,29 +239,74 @@ class StreamRecipe : private Recipe {
     return out;
   }
 
-  /// A share of the loop at `path` for each hart, mapped as a nest of its own.
+  /// A way to share a nest among the harts.
+  struct Share {
+    std::int64_t pieces = 0;
+    Score score;
+    double cycles = 0;
+    Position position;
+    [[nodiscard]] bool betterThan(const Share& other) const {
+      if (pieces != other.pieces) return pieces > other.pieces;
+      if (score != other.score) return score > other.score;
+      return cycles < other.cycles;
+    }
+  };
+
+  /// A share of the nest at `path` for each hart, of the loop whose data the harts meet least in
+  /// one bank, and each share mapped as a nest of its own.
   [[nodiscard]] std::optional<Position> spread(const Path& path) const {
     if (target().harts < 2 || !target().offersMapping("parallel")) return std::nullopt;
-    const std::int64_t extent = freeExtent(program(), path);
-    const std::int64_t pieces = divisorUpTo(extent, target().harts);
-    if (pieces < 2 || workBelow(path) < kParallelWork) return std::nullopt;
-    Position shared = at_;
-    if (pieces < extent && !shared.add({"split_scope", {path, extent / pieces}})) {
-      return std::nullopt;
+    if (workBelow(path) < kParallelWork) return std::nullopt;
+    std::optional<Share> out;
+    Path loop = path;
+    while (freeExtent(program(), loop) > 0) {
+      Position turned = at_;
+      bool swapped = true;
+      for (Path at = loop; swapped && at.size() > path.size();) {
+        at.pop_back();
+        swapped = turned.add({"swap_scopes", {at}});
+      }
+      if (swapped) shares(turned, path, out);
+      if (scopeAt(program(), loop)->body.size() != 1) break;
+      loop.push_back(0);
     }
-    std::optional<Position> out;
-    const ir::Program& split = shared.state()->program();
-    for (int k = 0; k < static_cast<int>(scopeAt(split, path)->body.size()); ++k) {
-      if (scopeAt(split, child(path, k)) == nullptr) continue;
-      out = best(shared, child(path, k));
-      if (out) break;
-    }
-    Position next = out ? std::move(*out) : shared;
-    if (!next.add({"parallelize", {path}}) ||
+    if (out) return std::move(out->position);
+    // What can't be mapped to streams is done by several harts at least.
+    Position next = at_;
+    if (cutFor(next, path) < 2 || !next.add({"parallelize", {path}}) ||
         !moves::lowerable(next.state()->program(), target()).ok()) {
       return std::nullopt;
     }
     return next;
+  }
+
+  /// Makes the loop at `path` one of a piece for each hart; how many they are.
+  [[nodiscard]] std::int64_t cutFor(Position& position, const Path& path) const {
+    const std::int64_t extent = freeExtent(position.state()->program(), path);
+    const std::int64_t pieces = divisorUpTo(extent, target().harts);
+    if (pieces > 1 && pieces < extent && !position.add({"split_scope", {path, extent / pieces}})) {
+      return 0;
+    }
+    return pieces;
+  }
+
+  /// `out` becomes the best way to share the loop at `path` if that is better.
+  void shares(Position from, const Path& path, std::optional<Share>& out) const {
+    const std::int64_t pieces = cutFor(from, path);
+    if (pieces < 2 || (out && pieces < out->pieces)) return;
+    const std::size_t children = scopeAt(from.state()->program(), path)->body.size();
+    for (int k = 0; k < static_cast<int>(children); ++k) {
+      const Path inner = child(path, k);
+      if (scopeAt(from.state()->program(), inner) == nullptr) continue;
+      for (const Calls& calls : callsAt(inner)) {
+        Position next = from;
+        if (!add(next, calls) || !next.add({"parallelize", {path}})) continue;
+        const ir::Program& result = next.state()->program();
+        if (!moves::lowerable(result, target()).ok()) continue;
+        Share share{pieces, scoreOf(result), bankCycles(result, path, target()), std::move(next)};
+        if (!out || share.betterThan(*out)) out = std::move(share);
+      }
+    }
   }
 
   [[nodiscard]] double workBelow(const Path& path) const {

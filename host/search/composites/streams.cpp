@@ -14,17 +14,25 @@ namespace {
 using ir::Path;
 using moves::Arg;
 
-/// How often each buffer's elements are touched at or below `path`.
-std::map<ir::BufferId, double> touches(const ir::Program& program, const Path& path) {
-  std::map<ir::BufferId, double> out;
+/// How often an access comes to another element at or below `path`, and how often it is done.
+struct Touches {
+  double moved = 0, done = 0;
+  auto operator<=>(const Touches&) const = default;
+};
+std::map<ir::BufferId, Touches> touches(const ir::Program& program, const Path& path) {
+  std::map<ir::BufferId, Touches> out;
   for (const Path& leaf : leavesBelow(program, path)) {
-    double times = 1;
-    for (std::size_t depth = path.size(); depth < leaf.size(); ++depth) {
-      const Path at(leaf.begin(), leaf.begin() + static_cast<std::ptrdiff_t>(depth));
-      times *= static_cast<double>(std::max<std::int64_t>(scopeAt(program, at)->extent.count, 1));
-    }
-    ir::forEachAccess(*ir::find(program, leaf),
-                      [&](const ir::Access& access, ir::Touch) { out[access.buffer] += times; });
+    ir::forEachAccess(*ir::find(program, leaf), [&](const ir::Access& access, ir::Touch) {
+      Touches one{1, 1};
+      for (std::size_t depth = path.size(); depth < leaf.size(); ++depth) {
+        const Path at(leaf.begin(), leaf.begin() + static_cast<std::ptrdiff_t>(depth));
+        one.done *=
+            static_cast<double>(std::max<std::int64_t>(scopeAt(program, at)->extent.count, 1));
+        if (uses(access, static_cast<int>(depth) - 1)) one.moved = one.done;
+      }
+      out[access.buffer].moved += one.moved;
+      out[access.buffer].done += one.done;
+    });
   }
   return out;
 }
@@ -49,7 +57,7 @@ bool runs(const Script& script) { return moves::lowerable(script.program(), scri
 /// Streams on the scope itself.
 bool streamHere(Script& script, const Path& path) {
   const ir::Node& node = *ir::find(script.program(), path);
-  const std::map<ir::BufferId, double> counts = touches(script.program(), path);
+  const std::map<ir::BufferId, Touches> counts = touches(script.program(), path);
   std::vector<ir::BufferId> wanted = moves::streamableIn(script.program(), node, script.target());
   std::erase_if(wanted, [&](ir::BufferId id) { return !varies(script.program(), path, id); });
   std::stable_sort(wanted.begin(), wanted.end(),

@@ -18,10 +18,10 @@ namespace dojo::search {
 /// so many results don't wait for one another.
 constexpr std::int64_t kInFlight = 4;
 
-/// Maps the nest at `path` to streams, as many of its buffers as there are movers, those that are
-/// touched most first, and its loops to hardware loops, from the innermost outwards, as far as the
-/// target can run the result. Scopes that can't hold streams leave it to the next one inside. False
-/// where nothing of it was mapped.
+/// Maps the nest at `path` to streams, as many of its buffers as there are movers, those first of
+/// which other elements are touched most often, and its loops to hardware loops, from the innermost
+/// outwards, as far as the target can run the result. Scopes that can't hold streams leave it to
+/// the next one inside. False where nothing of it was mapped.
 bool mapStreams(Script& script, const ir::Path& path);
 
 /// In the block at `body`, whose children are copies of `width` iterations that set, update and
