@@ -43,7 +43,7 @@ std::string progressText(const search::Progress& p, std::int64_t budget, double 
   return out;
 }
 
-tune::Request requestFor(const TuneArgs& args, const LoadedKernel& kernel) {
+tune::Request requestFor(const TuneArgs& args, const LoadedKernel& kernel, const AgentUse& agent) {
   tune::Request request;
   request.kernel = kernel.program.name;
   request.shape = kernel.shape;
@@ -60,14 +60,19 @@ tune::Request requestFor(const TuneArgs& args, const LoadedKernel& kernel) {
   request.referenceFolder = referenceFolder();
   request.tool = kVersion;
   request.interrupted = &interrupted();
+  agent.applyTo(request);
   return request;
 }
 
-Status checkStrategy(const TuneArgs& args, const ir::Program& program,
-                     const target::Target& target) {
+Result<AgentUse> checkStrategy(const TuneArgs& args, const ir::Program& program,
+                               const target::Target& target) {
+  if (!args.agent.agent.empty() || args.strategy == kAgentStrategy) {
+    return useAgent(args.agent, args.strategy);
+  }
   const search::Problem problem{program, program, {}, &target, 1, 1, false};
   auto strategy = search::makeStrategy(args.strategy, problem);
-  return strategy.ok() ? Status() : strategy.error();
+  if (!strategy.ok()) return strategy.error();
+  return useAgent(args.agent, args.strategy);
 }
 
 double measuredPeak(transport::Device& device, const target::Target& target,
@@ -119,7 +124,7 @@ Json toJson(const tune::Tuned& tuned, const Options& options, const LoadedKernel
   json["shape"] = kernel.shape;
   json["dtype"] = kernel.dtype;
   json["target"] = target.name;
-  json["strategy"] = options.strategy;
+  json["strategy"] = options.strategyName();
   json["seed"] = options.measure.seed;
   json["end"] = search::name(tuned.end);
   json["trials"] = tuned.trials;
@@ -129,6 +134,7 @@ Json toJson(const tune::Tuned& tuned, const Options& options, const LoadedKernel
   for (const auto& [code, count] : tuned.failureCodes) codes[code] = count;
   json["failure_codes"] = std::move(codes);
   json["seconds"] = tuned.seconds;
+  json["own_share"] = tuned.ownShare();
   json["cycles_are_time"] = target.cyclesAreTime;
   json["baseline_cycles"] = tuned.baseline;
   json["best_cycles"] = tuned.best;
@@ -146,14 +152,15 @@ Json toJson(const tune::Tuned& tuned, const Options& options, const LoadedKernel
 }
 
 void printSplit(const tune::Tuned& tuned) {
-  if (tuned.measured == 0) return;
+  if (tuned.measured == 0 || tuned.searching == 0) return;
   const TimeSplit& t = tuned.time;
   const auto n = static_cast<double>(tuned.measured);
   std::printf(
-      "a trial, on average: compile %s, transfer %s, verify %s, run %s; %s trials a second\n",
+      "a trial, on average: compile %s, transfer %s, verify %s, run %s; %s trials a second, of "
+      "which %.1f%% without the device\n",
       showSeconds(t.compile / n).c_str(), showSeconds(t.transfer / n).c_str(),
       showSeconds(t.verify / n).c_str(), showSeconds(t.run / n).c_str(),
-      showNumber(n / tuned.seconds).c_str());
+      showNumber(n / tuned.searching).c_str(), tuned.ownShare() * 100);
 }
 
 void printTable(const tune::Tuned& tuned, const LoadedKernel& kernel, double hz, double peak) {
@@ -214,10 +221,9 @@ int run(const Options& options) {
   if (!target.ok()) return refuse(target.error());
   Result<LoadedKernel> kernel = loadKernel(options.kernel, *target);
   if (!kernel.ok()) return refuse(kernel.error());
-  if (Status s = checkStrategy(options, kernel->program, *target); !s.ok()) {
-    return refuse(s.error());
-  }
-  tune::Request request = requestFor(options, *kernel);
+  const Result<AgentUse> agent = checkStrategy(options, kernel->program, *target);
+  if (!agent.ok()) return refuse(agent.error());
+  tune::Request request = requestFor(options, *kernel, *agent);
   if (options.seconds > 0) request.budget.seconds = options.seconds;
   Result<log::Log> log = log::Log::open(options.log, log::Log::Mode::write);
   if (!log.ok()) return refuse(log.error());
@@ -228,10 +234,11 @@ int run(const Options& options) {
   ProgressLine line;
   line.note(fmt::format("tuning {} on {} by {}, seed {}, {} trials{}, {} s a call at most, log {}",
                         kernel->describe(), target->name,
-                        request.strategy + (options.noExpert ? " without expert" : ""),
+                        options.strategyName() + (options.noExpert ? " without expert" : ""),
                         request.seed, options.trials,
                         options.seconds > 0 ? fmt::format(" or {} s", options.seconds) : "",
                         target->runner.callSeconds, options.log));
+  for (const std::string& note : agent->notes) line.note(note);
   const double peak = measuredPeak(**device, *target, kernel->dtype);
   if (peak > 0 && hz > 0) {
     line.note(fmt::format("multiply-add peak of {}: {} GFLOP/s",
@@ -307,7 +314,9 @@ void addTune(CLI::App& app) {
   for (const search::StrategyInfo& info : search::strategies()) {
     known += (known.empty() ? "" : ", ") + std::string(info.name);
   }
+  known += ", " + std::string(kAgentStrategy);
   command->add_option("--strategy", options->strategy, known)->capture_default_str();
+  addAgentOptions(*command, options->agent, true);
   command->add_flag("--no-expert", options->noExpert,
                     "Leaves the expert's program out, which is otherwise tried first");
   command->add_flag("--no-warm-start", options->noWarmStart,

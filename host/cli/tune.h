@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "cli/agent_options.h"
 #include "cli/command.h"
 #include "cli/workplace.h"
 #include "search/search.h"
@@ -26,12 +27,20 @@ struct TuneArgs {
   std::string kernels;  ///< Those of --suite; empty: all.
   double minutes = 0;   ///< Of --suite; 0: until all have their trials.
   bool json = false;
+  AgentArgs agent;
+
+  /// As people call it.
+  [[nodiscard]] std::string strategyName() const {
+    return agent.agent.empty() ? strategy : agent.agent;
+  }
 };
 
-[[nodiscard]] tune::Request requestFor(const TuneArgs& args, const LoadedKernel& kernel);
-/// Error "search.strategy" before anything is started.
-[[nodiscard]] Status checkStrategy(const TuneArgs& args, const ir::Program& program,
-                                   const target::Target& target);
+/// What is wrong with the strategy ("search.strategy", the agent's errors) before anything is
+/// started, and what part the agent has in it.
+[[nodiscard]] Result<AgentUse> checkStrategy(const TuneArgs& args, const ir::Program& program,
+                                             const target::Target& target);
+[[nodiscard]] tune::Request requestFor(const TuneArgs& args, const LoadedKernel& kernel,
+                                       const AgentUse& agent);
 /// Multiply-adds per tick that all harts of the target can do, as measured; 0: not known.
 [[nodiscard]] double measuredPeak(transport::Device& device, const target::Target& target,
                                   const std::string& dtype);

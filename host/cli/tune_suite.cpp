@@ -154,9 +154,8 @@ int tuneSuite(const TuneArgs& args) {
   if (!target.ok()) return refuse(target.error());
   const Result<std::vector<LoadedKernel>> kernels = loadAll(args, *target);
   if (!kernels.ok()) return refuse(kernels.error());
-  if (Status s = checkStrategy(args, kernels->front().program, *target); !s.ok()) {
-    return refuse(s.error());
-  }
+  const Result<AgentUse> agent = checkStrategy(args, kernels->front().program, *target);
+  if (!agent.ok()) return refuse(agent.error());
   Result<log::Log> log = log::Log::open(args.log, log::Log::Mode::write);
   if (!log.ok()) return refuse(log.error());
   Result<std::unique_ptr<transport::Device>> device = tune::reach(*target, args.measure.runner);
@@ -168,8 +167,8 @@ int tuneSuite(const TuneArgs& args) {
       args.minutes > 0 ? args.minutes * 60 : std::numeric_limits<double>::infinity();
   line.note(fmt::format("tuning {} kernels on {} by {}, seed {}, at most {} trials each, log {}",
                         kernels->size(), target->name,
-                        args.strategy + (args.noExpert ? " without expert" : ""), args.measure.seed,
-                        args.trials, args.log));
+                        args.strategyName() + (args.noExpert ? " without expert" : ""),
+                        args.measure.seed, args.trials, args.log));
   line.note(std::isinf(seconds)
                 ? "no limit of time: one kernel after the other; each tells what it will take"
                 : fmt::format("this takes at most about {}: each has a first turn, then turns go "
@@ -178,7 +177,7 @@ int tuneSuite(const TuneArgs& args) {
   std::map<std::string, double> peaks;
   std::vector<tune::Request> requests;
   for (const LoadedKernel& kernel : *kernels) {
-    tune::Request request = requestFor(args, kernel);
+    tune::Request request = requestFor(args, kernel, *agent);
     auto [peak, fresh] = peaks.try_emplace(kernel.dtype, 0);
     if (fresh) peak->second = measuredPeak(**device, *target, kernel.dtype);
     request.peakTermsPerTick = peak->second;
@@ -221,7 +220,7 @@ int tuneSuite(const TuneArgs& args) {
   if (args.json) {
     Json json;
     json["target"] = target->name;
-    json["strategy"] = args.strategy;
+    json["strategy"] = args.strategyName();
     json["seed"] = args.measure.seed;
     json["log"] = args.log;
     json["stopped"] = stop.load();

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "cli/agent_options.h"
+
+namespace dojo::cli {
+
+void addAgentOptions(CLI::App& command, AgentArgs& args, bool choose) {
+  if (choose) {
+    command
+        .add_option("--agent", args.agent,
+                    "A learned agent plays, in place of --strategy, and goes on learning")
+        ->check(CLI::IsMember({kAgentStrategy}))
+        ->excludes(command.get_option("--strategy"));
+  }
+  command.add_option("--agent-file", args.checkpoint,
+                     "The agent's checkpoint; by default the one that ships; none: an agent that "
+                     "has learned nothing yet");
+  command.add_option("--embedding", args.weights,
+                     "Weights of the encoder that reads programs; by default those that ship");
+  command.add_flag("--no-learn", args.noLearn, "The agent plays by what it knows alone");
+}
+
+agent::AgentSettings settingsOf(const AgentArgs& args) {
+  agent::AgentSettings out;
+  out.checkpoint = args.checkpoint;
+  out.weights = args.weights;
+  if (args.noLearn) out.play.learnEvery = 0;
+  return out;
+}
+
+void AgentUse::applyTo(tune::Request& request) const {
+  if (name.empty()) return;
+  request.strategy = name;
+  request.makeStrategy = [made = settings](const search::Problem& problem) {
+    return agent::makePerfLlm(made, problem);
+  };
+}
+
+Result<AgentUse> useAgent(const AgentArgs& args, const std::string& strategy) {
+  AgentUse out;
+  if (args.agent.empty() && strategy != kAgentStrategy) return out;
+  out.settings = settingsOf(args);
+  Result<agent::OpenedAgent> opened = agent::openAgent(out.settings);
+  if (!opened.ok()) return opened.error();
+  out.name = std::string(kAgentStrategy) + " " + opened->hash;
+  out.notes = std::move(opened->notes);
+  return out;
+}
+
+}  // namespace dojo::cli
