@@ -156,8 +156,8 @@ void printSplit(const tune::Tuned& tuned) {
   const TimeSplit& t = tuned.time;
   const auto n = static_cast<double>(tuned.measured);
   std::printf(
-      "a trial, on average: compile %s, transfer %s, verify %s, run %s; %s trials a second, of "
-      "which %.1f%% without the device\n",
+      "a trial, on average: compile %s, transfer %s, verify %s, run %s; %s trials a second, the "
+      "device idle for %.1f%% of the time\n",
       showSeconds(t.compile / n).c_str(), showSeconds(t.transfer / n).c_str(),
       showSeconds(t.verify / n).c_str(), showSeconds(t.run / n).c_str(),
       showNumber(n / tuned.searching).c_str(), tuned.ownShare() * 100);

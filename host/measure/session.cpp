@@ -29,6 +29,19 @@ constexpr double kHopelessSeconds = 1e-3;
 constexpr double kHopelessFactor = 3;
 /// Racing needs this many samples.
 constexpr std::size_t kRaceSamples = 5;
+/// Where the same call always counts the same: the sample that warms and the one that is kept.
+constexpr std::size_t kWarming = 0, kCounted = 1;
+
+/// Each input set runs once, and that is all that a candidate needs; see runEach().
+bool countsExactly(const target::Target& target, const transport::Hello& hello) {
+  const transport::CounterInfo* used = hello.counter(0);
+  if (target.cyclesAreTime || used == nullptr) return false;
+  // What an emulator's clock shows is no count of what it did.
+  return std::any_of(target.counters.begin(), target.counters.end(), [&](const auto& counter) {
+    return counter.name == used->name &&
+           (counter.event.starts_with("cycles") || counter.event.starts_with("instructions"));
+  });
+}
 
 Failure failure(const Error& error) {
   const std::string kind = error.code.substr(0, error.code.find('.'));
@@ -54,6 +67,9 @@ struct Session::State {
   std::uint64_t nonce = 0;
   int generation = 0;
   bool dirty = false;  // a kernel may have changed what others find
+  /// The same call always counts the same. The layout's first set is then the last of the caller's,
+  /// and the caller's first set comes after it.
+  bool exact = false;
 
   std::string counter() const;
   /// Ticks of one call of a sample, the cost of calling subtracted. What can't be told from an
@@ -73,7 +89,7 @@ struct Session::State {
     call.calls = options.coldCache ? 1 : 0;
     call.minTicks = static_cast<std::uint32_t>(std::min(options.sampleSeconds * hz, 4e9));
   }
-  bool hasChain() const { return device->hello().chainCycles > 0; }
+  bool hasChain() const { return !exact && device->hello().chainCycles > 0; }
   CodeSlot slot(int index) const;
   Status prepare();
   Status load(const Kernel& kernel);
@@ -81,6 +97,12 @@ struct Session::State {
   Result<std::vector<Sample>> verify(const Kernel& kernel, int firstSet, int count,
                                      Measurement& into, TimeSplit& time);
   Status time(const Kernel& kernel, double secondsOfCall, const Race& race, Measurement& into);
+  Status runEach(const Kernel& kernel, const Race& race, Measurement& into, TimeSplit& time);
+  Status verifyAndTime(const Kernel& kernel, const Race& race, Measurement& into, TimeSplit& time);
+  Status check(int firstSet, int count, Measurement& into);
+  /// The set that is timed, and the caller's number of a set.
+  int timed() const { return exact ? 1 : 0; }
+  int numberOf(int set) const { return exact ? (set + layout->sets() - 1) % layout->sets() : set; }
   void add(const Sample& sample, Measurement& into) const;
   static void conclude(Measurement& into);
   Status measureEmpty();
@@ -165,18 +187,53 @@ Result<std::vector<Sample>> Session::State::verify(const Kernel& kernel, int fir
     return Device::More::yes;
   });
   if (!done) return done.error();
-  if (Status intact = layout->checkIntact(firstSet, count); !intact) return intact.error();
+  if (Status right = check(firstSet, count, into); !right) return right.error();
+  time.verify += watch.restart();
+  return samples;
+}
+
+/// What the calls on these sets left.
+Status Session::State::check(int firstSet, int count, Measurement& into) {
+  if (Status intact = layout->checkIntact(firstSet, count); !intact) return intact;
   for (int set = firstSet; set < firstSet + count; ++set) {
     auto outputs = layout->outputs(set);
     if (!outputs) return outputs.error();
-    auto compared = compare(set, *outputs);
+    auto compared = compare(numberOf(set), *outputs);
     if (!compared) return compared.error();
     into.worstError = std::max(into.worstError, compared->worstError);
     into.comparedElements += compared->elements;
     into.skippedElements += compared->skipped;
   }
+  return {};
+}
+
+/// Where the same call always counts the same, one CALL does it all: a call on each set, the first
+/// of which warms, the second counts, and those after it show that what was timed still computes.
+Status Session::State::runEach(const Kernel& kernel, const Race& race, Measurement& into,
+                               TimeSplit& time) {
+  Stopwatch watch;
+  const int sets = layout->sets();
+  if (Status poisoned = layout->poison(0, sets); !poisoned) return poisoned;
+  time.transfer += watch.restart();
+  Call call = newCall(kernel);
+  layout->aim(call, 0, sets, false);
+  // After the one that counts there is one on another set, also where there are but two.
+  call.samples = static_cast<std::uint32_t>(std::max<int>(sets, kCounted + 2));
+  std::size_t done = 0;
+  auto ended = device->call(call, [&](const Sample& sample) {
+    if (done++ == kWarming) return Device::More::yes;
+    if (done == kCounted + 1) {
+      add(sample, into);
+      into.censored = into.samples.front() > race.score;
+    }
+    return into.censored ? Device::More::no : Device::More::yes;
+  });
+  time.run += watch.restart();
+  if (!ended) return ended.error();
+  const int ran = std::min(sets, static_cast<int>(ended->samples));
+  Status right = check(0, ran, into);
   time.verify += watch.restart();
-  return samples;
+  return right;
 }
 
 Status Session::State::time(const Kernel& kernel, double secondsOfCall, const Race& race,
@@ -217,6 +274,35 @@ Status Session::State::time(const Kernel& kernel, double secondsOfCall, const Ra
   return {};
 }
 
+/// A first call on the first set, one on each of the others, then the samples, then one call more.
+Status Session::State::verifyAndTime(const Kernel& kernel, const Race& race, Measurement& into,
+                                     TimeSplit& split) {
+  auto first = verify(kernel, 0, 1, into, split);
+  if (!first) return first.error();
+  Measurement rough;
+  add(first->front(), rough);
+  double seconds = secondsOf(*first);
+  const double once = rough.ratios.empty() ? rough.samples[0] : rough.ratios[0];
+  if (seconds > kHopelessSeconds && once > kHopelessFactor * race.score) {
+    into.censored = true;
+    into.samples = rough.samples;
+    into.ratios = rough.ratios;
+    return {};
+  }
+  if (layout->sets() > 1) {
+    auto others = verify(kernel, 1, layout->sets() - 1, into, split);
+    if (!others) return others.error();
+    seconds = std::min(seconds, secondsOf(*others));
+  }
+  Stopwatch watch;
+  if (Status timed = time(kernel, seconds, race, into); !timed) return timed;
+  split.run += watch.restart();
+  // What was timed must still compute: once more on inputs that were not the first ones.
+  auto last = verify(kernel, layout->sets() - 1, 1, into, split);
+  if (!last) return last.error();
+  return layout->checkIntact(0, 1);
+}
+
 Outcome Session::State::evaluate(const Kernel& kernel, const Race& race) {
   Outcome outcome;
   TimeSplit& split = outcome.time;
@@ -232,30 +318,9 @@ Outcome Session::State::evaluate(const Kernel& kernel, const Race& race) {
   if (Status loaded = load(kernel); !loaded) return fail(loaded.error());
   split.transfer += watch.restart();
 
-  auto first = verify(kernel, 0, 1, measured, split);
-  if (!first) return fail(first.error());
-  Measurement rough;
-  add(first->front(), rough);
-  double seconds = secondsOf(*first);
-  const double once = rough.ratios.empty() ? rough.samples[0] : rough.ratios[0];
-  if (seconds > kHopelessSeconds && once > kHopelessFactor * race.score) {
-    measured.censored = true;
-    measured.samples = rough.samples;
-    measured.ratios = rough.ratios;
-  } else {
-    if (layout->sets() > 1) {
-      auto others = verify(kernel, 1, layout->sets() - 1, measured, split);
-      if (!others) return fail(others.error());
-      seconds = std::min(seconds, secondsOf(*others));
-    }
-    watch.restart();
-    if (Status timed = time(kernel, seconds, race, measured); !timed) return fail(timed.error());
-    split.run += watch.restart();
-    // What was timed must still compute: once more on inputs that were not the first ones.
-    auto last = verify(kernel, layout->sets() - 1, 1, measured, split);
-    if (!last) return fail(last.error());
-    if (Status intact = layout->checkIntact(0, 1); !intact) return fail(intact.error());
-  }
+  Status done =
+      exact ? runEach(kernel, race, measured, split) : verifyAndTime(kernel, race, measured, split);
+  if (!done) return fail(done.error());
   conclude(measured);
   if (measured.cycles < least) {
     return fail(Error{"measure.impossible",
@@ -271,15 +336,18 @@ Result<Pairing> Session::State::compareAB(const Kernel& a, const Kernel& b, int 
   const Kernel* kernels[] = {&a, &b};
   Call calls[2];
   Pairing out;
+  if (exact) pairs = 1;
   for (int k = 0; k < 2; ++k) {
     if (Status loaded = load(*kernels[k]); !loaded) return loaded.error();
     Call call = newCall(*kernels[k]);
-    layout->aim(call, 0, 1, options.coldCache);
-    fillSamples(call);
-    auto done = device->call(call, {});
-    if (!done) return done.error();
+    layout->aim(call, timed(), 1, options.coldCache);
     calls[k] = call;
-    calls[k].calls = done->calls;
+    if (!exact) {
+      fillSamples(call);
+      auto done = device->call(call, {});
+      if (!done) return done.error();
+      calls[k].calls = done->calls;
+    }
     calls[k].warmup = 1;
     calls[k].chain = false;
   }
@@ -290,7 +358,7 @@ Result<Pairing> Session::State::compareAB(const Kernel& a, const Kernel& b, int 
         return placed.error();
       }
       calls[k].nonce = ++nonce;
-      layout->aim(calls[k], 0, 1, options.coldCache);
+      layout->aim(calls[k], timed(), 1, options.coldCache);
       std::vector<double>& into = k == 0 ? out.a : out.b;
       auto done = device->call(calls[k], [&](const Sample& sample) {
         into.push_back(perCall(sample));
@@ -318,8 +386,9 @@ Status Session::State::measureEmpty() {
   layout->aim(call, 0, 1, false);
   call.restores = 0;
   call.harts = 1;
-  fillSamples(call);
-  call.samples = 31;
+  if (!exact) fillSamples(call);
+  call.warmup = 1;
+  call.samples = exact ? 1 : 31;
   std::vector<double> ticks;
   auto done = device->call(call, [&](const Sample& sample) {
     ticks.push_back(static_cast<double>(sample.ticks) / sample.calls);
@@ -350,7 +419,11 @@ Result<std::unique_ptr<Session>> Session::open(
     return Error{"load.harts", fmt::format("{} harts are asked for and '{}' has {}", options.harts,
                                            target.name, device.hello().harts)};
   }
-  auto layout = Layout::make(device, program, inputSets, options.seed);
+  state->exact =
+      !options.coldCache && inputSets.size() > 1 && countsExactly(target, device.hello());
+  std::vector<std::vector<ir::Tensor>> laid = inputSets;
+  if (state->exact) std::rotate(laid.begin(), laid.end() - 1, laid.end());
+  auto layout = Layout::make(device, program, laid, options.seed);
   if (!layout) return layout.error();
   state->layout = std::move(*layout);
   if (Status measured = state->measureEmpty(); !measured) return measured.error();

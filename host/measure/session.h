@@ -54,6 +54,7 @@ struct Options {
   bool coldCache = false;  ///< Evict the kernel's buffers before each call.
   int harts = 1;
   int samples = 30;              ///< At most; sampling ends when the lower quantile is stable.
+                                 ///< One where the same call always counts the same.
   double sampleSeconds = 20e-6;  ///< A batch lasts at least this long.
   double budgetSeconds = 0.5;    ///< For the samples of one candidate.
   double limitSeconds = 10;      ///< For one CALL.
@@ -84,8 +85,10 @@ class Session {
  public:
   /// Lays the buffers of every input set out on the device, with guard bands, and measures the cost
   /// of an empty kernel. `program` gives the arguments (its tmps are not used), `inputSets` one
-  /// tensor an argument each; the first is the one that is timed, the last the one that ends every
-  /// timing. Errors: "load.size" (both numbers), "link.*", "run.*".
+  /// tensor an argument each; the first is the one that is timed, another one ends every timing.
+  /// Where the target's counter 0 counts cycles or instructions of a machine that isn't real, the
+  /// same call always counts the same: each set is then run once, the last one first to warm up.
+  /// Errors: "load.size" (both numbers), "link.*", "run.*".
   [[nodiscard]] static Result<std::unique_ptr<Session>> open(
       transport::Device& device, const target::Target& target, const ir::Program& program,
       const std::vector<std::vector<ir::Tensor>>& inputSets, Compare compare,
@@ -98,10 +101,10 @@ class Session {
   /// What placed code may refer to.
   [[nodiscard]] const std::map<std::string, std::uint64_t>& symbols() const;
 
-  /// Loads, verifies on every input set, times, and checks once more. Never throws the session
-  /// away: after any failure the next candidate can be evaluated. Failure codes: "load.size",
-  /// "verify.mismatch", "verify.input-changed", "verify.guard", "measure.impossible", "run.*",
-  /// "link.*".
+  /// Loads, verifies on every input set, times, and checks inputs after the timed ones. Never
+  /// throws the session away: after any failure the next candidate can be evaluated. Failure codes:
+  /// "load.size", "verify.mismatch", "verify.input-changed", "verify.guard", "measure.impossible",
+  /// "run.*", "link.*".
   [[nodiscard]] Outcome evaluate(const Kernel& kernel, const Race& race = {});
 
   /// Interleaved raw time of two verified kernels in different slots, for the final order.

@@ -117,6 +117,7 @@ struct Tuner::State {
   std::vector<Drift> drifts;
   TimeSplit time;      ///< Of all trials.
   double seconds = 0;  ///< Of all slices.
+  double searching = 0;
   double preparing = 0;
   double slowest = 0;  ///< Trial of those measured here.
   bool prepared = false, estimated = false, deviceBusy = false;
@@ -419,7 +420,9 @@ Result<search::End> Tuner::advance(std::int64_t trials, double seconds) {
     return s.append(index, candidate, outcome);
   };
   hooks.onProgress = s.hooks.onProgress;
+  Stopwatch searching;
   Result<search::End> end = s.search->run(evaluator, {trials, seconds}, hooks);
+  s.searching += searching.seconds();
   s.seconds += watch.seconds();
   if (!bench) return end;
   if (end.ok() && !watching->status().ok()) end = watching->status().error();
@@ -454,6 +457,7 @@ Result<Tuned> Tuner::finish(search::End end) {
   out.pruned = s.strategy->pruned();
   out.baseline = progress.baseline;
   out.time = s.time;
+  out.searching = s.searching;
   out.seconds = s.seconds;
   out.deviceBusy = s.deviceBusy;
   out.drifts = s.drifts;

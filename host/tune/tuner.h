@@ -61,6 +61,7 @@ struct Tuned {
   std::map<std::string, std::int64_t> failureCodes;
   double seconds = 0;         ///< Of this process.
   TimeSplit time;             ///< Of all trials that were measured in this process.
+  double searching = 0;       ///< Seconds that these took.
   double baseline = 0;        ///< Cycles of the plain program; 0: it failed.
   double best = 0;            ///< Cycles of the winner; 0: nothing could be measured.
   double spread = 0;          ///< Of the winner.
@@ -71,6 +72,11 @@ struct Tuned {
   /// for it. Leave by std::_Exit.
   bool deviceBusy = false;
 
+  /// Of the search's time, how much the device wasn't at work: the tuner's own share.
+  [[nodiscard]] double ownShare() const {
+    const double device = time.transfer + time.verify + time.run;
+    return searching > device ? 1 - device / searching : 0;
+  }
   [[nodiscard]] double speedup() const { return best > 0 ? baseline / best : 0; }
 };
 

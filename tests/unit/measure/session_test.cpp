@@ -44,7 +44,8 @@ const Code kReturn = code({0xc3});
 class Fixture {
  public:
   explicit Fixture(ir::Role second = ir::Role::out, const Options& options = {},
-                   const std::string& command = kShared) {
+                   const std::string& command = kShared, const target::Target& on = {})
+      : target(on) {
     auto opened =
         Device::open(transport::makeCommand({.command = command,
                                              .runnerPath = DOJO_BINARY_DIR "/bin/dojo-runner-linux",
@@ -144,6 +145,73 @@ TEST_CASE("A right kernel is measured") {
   CHECK(sample > 10e-6);
   CHECK(f.session->emptyCycles() > 0);
   CHECK(f.session->emptyCycles() < 200);
+}
+
+namespace {
+/// As though what the runner counts were no time but what a model did.
+target::Target model() {
+  target::Target out;
+  out.cyclesAreTime = false;
+  out.counters = {{.name = "tsc", .width = 64, .event = "cycles"}};
+  return out;
+}
+}  // namespace
+
+TEST_CASE("Where the same call always counts the same, each input set is run once") {
+  const ir::Role role = GENERATE(ir::Role::out, ir::Role::inout);
+  Fixture f(role, {}, GENERATE(kShared, kPrivate), model());
+  const Outcome outcome = f.evaluate(copyBytes(kBytes) + kReturn);
+  INFO((outcome.ok() ? "" : outcome.failure().detail));
+  REQUIRE(outcome.ok());
+  const Measurement& m = outcome.measurement();
+  CHECK(f.compared == 2);
+  CHECK(m.comparedElements == 2 * kElements);
+  CHECK(m.samples.size() == 1);
+  CHECK(m.ratios.empty());
+  CHECK(m.callsPerSample == 1);
+  CHECK(m.cycles == m.samples.front());
+  CHECK(m.score == m.cycles);
+  CHECK_FALSE(m.censored);
+  if (role == ir::Role::out) {
+    CHECK(f.verdict(copyBytes(kBytes - 1) + kReturn) == "verify.mismatch");
+    // The last set warms, so it's looked at first, and told by the number that it was given.
+    CHECK_THAT(f.message, Catch::Contains("of set 1"));
+  }
+  CHECK(f.verdict(code({0x48, 0x8b, 0x07, 0xc6, 0x00, 0x77}) + copyBytes(kBytes) + kReturn) ==
+        "verify.input-changed");
+  CHECK(f.verdict(code({0x0f, 0x0b})) == "run.fault");
+
+  // Far beyond the best it's cut at once.
+  const Outcome cut = f.evaluate(copyBytes(kBytes) + kReturn, {}, Race{.score = 1e-3});
+  REQUIRE(cut.ok());
+  CHECK(cut.measurement().censored);
+  CHECK(cut.measurement().samples.size() == 1);
+  CHECK(f.verdict(copyBytes(kBytes) + kReturn) == "ok");
+
+  const Code kernel = copyBytes(kBytes) + kReturn;
+  REQUIRE(f.device->write(f.session->slot(0).base, kernel));
+  const auto paired = f.session->compareAB({.slot = 0,
+                                            .bytes = kernel,
+                                            .entry = f.session->slot(0).base,
+                                            .scratchBytes = {},
+                                            .arguments = {}},
+                                           {.slot = 1,
+                                            .bytes = kernel,
+                                            .entry = f.session->slot(1).base,
+                                            .scratchBytes = {},
+                                            .arguments = {}});
+  REQUIRE(paired);
+  CHECK(paired->a.size() == 1);
+  CHECK(paired->b.size() == 1);
+}
+
+TEST_CASE("A counter that shows an emulator's clock is sampled") {
+  target::Target target = model();
+  target.counters.front().event = "the emulator's clock";
+  Fixture f(ir::Role::out, {}, kShared, target);
+  const Outcome outcome = f.evaluate(copyBytes(kBytes) + kReturn);
+  REQUIRE(outcome.ok());
+  CHECK(outcome.measurement().samples.size() >= 12);
 }
 
 TEST_CASE("Wrong kernels end in their class, and the next one is measured") {
