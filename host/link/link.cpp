@@ -9,6 +9,8 @@
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/JITLink/aarch32.h>
+#include <llvm/ExecutionEngine/JITLink/riscv.h>
+#include <llvm/Support/MathExtras.h>
 
 namespace dojo::link {
 namespace {
@@ -72,6 +74,35 @@ std::string nameOf(const orc::SymbolStringPtr& symbol) { return (*symbol).str();
 #if LLVM_VERSION_MAJOR < 20
 std::string nameOf(llvm::StringRef symbol) { return symbol.str(); }
 #endif
+
+/// What a stub, which loads its target from a table, is the way to; nullptr: it is no stub.
+jl::Symbol* behindStub(const jl::Symbol& symbol) {
+  if (!symbol.isDefined() || symbol.getBlock().getSection().getName() != "$__STUBS") return nullptr;
+  for (const jl::Edge& edge : symbol.getBlock().edges()) {
+    if (!edge.getTarget().isDefined()) continue;
+    const jl::Block& entry = edge.getTarget().getBlock();
+    if (entry.getSection().getName() != "$__GOT" || entry.edges_size() != 1) continue;
+    return &entry.edges().begin()->getTarget();
+  }
+  return nullptr;
+}
+
+/// RISC-V calls reach 2 GiB: those whose target is no further need no stub on the way.
+llvm::Error callDirectly(jl::LinkGraph& graph) {
+  if (!graph.getTargetTriple().isRISCV()) return llvm::Error::success();
+  const bool all = graph.getPointerSize() == 4;
+  for (jl::Block* block : graph.blocks()) {
+    for (jl::Edge& edge : block->edges()) {
+      if (edge.getKind() != jl::riscv::R_RISCV_CALL) continue;
+      jl::Symbol* target = behindStub(edge.getTarget());
+      if (target == nullptr) continue;
+      const std::uint64_t from = (block->getAddress() + edge.getOffset()).getValue();
+      const auto distance = static_cast<std::int64_t>(target->getAddress().getValue() - from);
+      if (all || llvm::isInt<32>(distance + 0x800)) edge.setTarget(*target);
+    }
+  }
+  return llvm::Error::success();
+}
 
 class Context : public jl::JITLinkContext {
  public:
@@ -148,6 +179,7 @@ class Context : public jl::JITLinkContext {
       if (jl::Section* frames = graph.findSectionByName(".eh_frame")) graph.removeSection(*frames);
       return llvm::Error::success();
     });
+    passes.PreFixupPasses.push_back(callDirectly);
     return llvm::Error::success();
   }
 

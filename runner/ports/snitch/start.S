@@ -278,60 +278,77 @@ by_hand:
         bnez    a5, 1b
 4:      ret
 
-/* dojo_parallel_for(body, context, count): hart h runs the iterations h, h + used, ... */
-        .p2align 5
+/* dojo_parallel_for(body, context, count): hart h runs the iterations h, h + used, ... What the loop
+ * needs stands in dojo_cluster, where nothing else writes while a section runs. */
+        .p2align 6
         .globl  dojo_parallel_for
 dojo_parallel_for:
-        addi    sp, sp, -32
-        sw      ra, 28(sp)
-        sw      s0, 24(sp)
-        sw      s1, 20(sp)
-        sw      s2, 16(sp)
+        la      a6, dojo_cluster
+        lw      a7, CLUSTER_USED(a6)
+        addi    sp, sp, -16
+        sw      ra, 12(sp)
+        sw      s0, 8(sp)
+        sw      s1, 4(sp)
+        li      t0, 1
+        beq     a7, t0, alone
+        sw      a0, CLUSTER_BODY(a6)
+        sw      a1, CLUSTER_CONTEXT(a6)
+        sw      a2, CLUSTER_COUNT(a6)
+        csrci   mstatus, MSTATUS_MIE
+        sw      zero, CLUSTER_COMMAND(a6)
+        synchronise
+        barrier
+        sw      a7, CLUSTER_INSIDE(a6)
+        csrsi   mstatus, MSTATUS_MIE
+        mv      s0, a6
+        mv      s1, zero
+        beqz    a2, 2f
+        mv      t0, a0
+1:      lw      a0, CLUSTER_CONTEXT(s0)
+        mv      a1, s1
+        li      a2, 0
+        jalr    t0
+        lw      t1, CLUSTER_USED(s0)
+        lw      t2, CLUSTER_COUNT(s0)
+        lw      t0, CLUSTER_BODY(s0)
+        add     s1, s1, t1
+        bltu    s1, t2, 1b
+2:      csrci   mstatus, MSTATUS_MIE
+        sw      zero, CLUSTER_INSIDE(s0)
+        synchronise
+        barrier
+        lw      t0, CLUSTER_FAULTED(s0)
+        lw      ra, 12(sp)
+        lw      s0, 8(sp)
+        lw      s1, 4(sp)
+        csrsi   mstatus, MSTATUS_MIE
+        addi    sp, sp, 16
+        bnez    t0, faulted
+        ret
+/* One hart runs all of them. */
+alone:  sw      s2, 0(sp)
+        addi    sp, sp, -16
         sw      s3, 12(sp)
         sw      s4, 8(sp)
-        sw      s5, 4(sp)
-        la      s0, dojo_cluster
-        lw      s5, CLUSTER_USED(s0)
         mv      s2, a0
         mv      s3, a1
         mv      s4, a2
         li      s1, 0
-        li      t0, 1
-        beq     s5, t0, 1f
-        sw      a0, CLUSTER_BODY(s0)
-        sw      a1, CLUSTER_CONTEXT(s0)
-        sw      a2, CLUSTER_COUNT(s0)
-        csrci   mstatus, MSTATUS_MIE
-        sw      zero, CLUSTER_COMMAND(s0)
-        synchronise
-        barrier
-        li      t0, 1
-        sw      t0, CLUSTER_INSIDE(s0)
-        csrsi   mstatus, MSTATUS_MIE
-1:      beqz    s4, 3f
-2:      mv      a0, s3
+        beqz    s4, 2f
+1:      mv      a0, s3
         mv      a1, s1
         li      a2, 0
         jalr    s2
-        add     s1, s1, s5
-        bltu    s1, s4, 2b
-3:      li      t0, 1
-        beq     s5, t0, 4f
-        csrci   mstatus, MSTATUS_MIE
-        sw      zero, CLUSTER_INSIDE(s0)
-        synchronise
-        barrier
-        csrsi   mstatus, MSTATUS_MIE
-        lw      t0, CLUSTER_FAULTED(s0)
-        bnez    t0, faulted
-4:      lw      ra, 28(sp)
-        lw      s0, 24(sp)
-        lw      s1, 20(sp)
-        lw      s2, 16(sp)
-        lw      s3, 12(sp)
+        addi    s1, s1, 1
+        bltu    s1, s4, 1b
+2:      lw      s3, 12(sp)
         lw      s4, 8(sp)
-        lw      s5, 4(sp)
-        addi    sp, sp, 32
+        addi    sp, sp, 16
+        lw      s2, 0(sp)
+        lw      ra, 12(sp)
+        lw      s0, 8(sp)
+        lw      s1, 4(sp)
+        addi    sp, sp, 16
         ret
 
         .p2align 5
@@ -398,10 +415,10 @@ dojo_machine_batch:
         sw      sp, HOST_SP(s0)
         sw      sp, ACTIVE(s0)
         csrw    FCSR, zero
-        /* Once with a kernel that does nothing, so that only the kernel's own code may be cold. */
+        /* Once with a section that does nothing, so that only the kernel's own code may be cold. */
         lw      t0, ENTRY(s0)
         lw      t1, LEFT(s0)
-        la      t2, dojo_empty_kernel
+        la      t2, warm
         li      t3, 1
         sw      t0, CLUSTER_ENTRY(s1)
         sw      t1, CLUSTER_LEFT(s1)
@@ -477,6 +494,11 @@ read:   synchronise
         sw      t2, 8(a1)
         sw      t1, 12(a1)
         jr      t4
+
+warm:   la      a0, dojo_empty_kernel
+        la      t0, dojo_cluster
+        lw      a2, CLUSTER_USED(t0)
+        j       dojo_parallel_for
 
         .globl  dojo_empty_kernel
 dojo_empty_kernel:

@@ -92,6 +92,31 @@ TEST_CASE("services may be anywhere") {
   }
 }
 
+TEST_CASE("RISC-V calls go straight to a service that they reach") {
+  const ir::Program program = ir::parse(kParallel).value().program;
+  const target::Target target = target::load("snitch").value();
+  const codegen::Object object = codegen::compile(program, target).value();
+  constexpr std::uint64_t kBase = 0x80010000;
+  constexpr std::uint64_t kService = 0x800003e0;
+  const link::Image image =
+      link::place(object.bytes, codegen::kEntry, kBase, kRoom, {{"dojo_parallel_for", kService}})
+          .value();
+  std::vector<std::uint32_t> words(image.bytes.size() / 4);
+  std::memcpy(words.data(), image.bytes.data(), words.size() * 4);
+  int calls = 0;
+  for (std::size_t k = 0; k + 1 < words.size(); ++k) {
+    // auipc and jalr by one register, the return address in ra
+    if ((words[k] & 0x7f) != 0x17 || (words[k + 1] & 0x707f) != 0x67) continue;
+    if ((words[k + 1] >> 7 & 31) != 1) continue;
+    const auto high = static_cast<std::int32_t>(words[k] & 0xfffff000);
+    const auto low = static_cast<std::int32_t>(words[k + 1]) >> 20;
+    CHECK(static_cast<std::uint32_t>(kBase + 4 * k) + static_cast<std::uint32_t>(high + low) ==
+          kService);
+    ++calls;
+  }
+  CHECK(calls == 1);
+}
+
 TEST_CASE("what can't be placed") {
   const Compiled kernel = compiled(kParallel);
   const auto missing = link::place(kernel.object.bytes, codegen::kEntry, 0x10000, kRoom, {});
