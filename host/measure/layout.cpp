@@ -314,6 +314,18 @@ Status Layout::poison(int firstSet, int count) {
   return device_->fill(fillings);
 }
 
+bool Layout::restore(int firstSet, int count) {
+  for (int set = firstSet; set < firstSet + count; ++set) {
+    for (const Place& place : sets_[static_cast<std::size_t>(set)]) {
+      if (place.role != ir::Role::inout) continue;
+      const std::span<std::byte> there = device_->view(place.address, place.bytes);
+      if (there.empty()) return false;
+      std::copy(place.input.begin(), place.input.end(), there.begin());
+    }
+  }
+  return true;
+}
+
 Status Layout::checkIntact(int firstSet, int count) {
   struct Check {
     const Place* place;

@@ -45,6 +45,9 @@ class Layout {
                              const std::vector<std::int64_t>& scratchBytes);
   /// Fills every output and scratch buffer with what no right result has.
   [[nodiscard]] Status poison(int firstSet, int count);
+  /// Restores the inouts of these sets from here, which takes the device no time; false where their
+  /// memory isn't shared.
+  [[nodiscard]] bool restore(int firstSet, int count);
   /// Guard bands whole and inputs as they were: "verify.guard", "verify.input-changed".
   [[nodiscard]] Status checkIntact(int firstSet, int count);
   /// What a kernel left in its outputs, one span an argument, empty for `in`, in the layout that

@@ -219,6 +219,7 @@ Status Session::State::runEach(const Kernel& kernel, const Race& race, Measureme
   layout->aim(call, 0, sets, false);
   // After the one that counts there is one on another set, also where there are but two.
   call.samples = static_cast<std::uint32_t>(std::max<int>(sets, kCounted + 2));
+  if (sets > static_cast<int>(kCounted) + 1 && layout->restore(0, sets)) call.restores = 0;
   std::size_t done = 0;
   auto ended = device->call(call, [&](const Sample& sample) {
     if (done++ == kWarming) return Device::More::yes;

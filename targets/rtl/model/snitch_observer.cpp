@@ -24,6 +24,10 @@ constexpr std::array<const char*, 14> kNames = {
     "fp_stall_write", "fp_stall_operand", "stall_offload", "stall_load",      "stall_operand",
     "stall_fetch",    "fpu_busy",         "fp_retired",    "retired"};
 
+constexpr unsigned kIdle = 2;
+/// Those that are told of the FP instruction: its stalls, what it's issued to, and the TCDM's.
+constexpr unsigned kFloatEvents = 0b01'1000'0111'1110;
+
 }  // namespace
 
 SnitchObserver& SnitchObserver::instance() {
@@ -104,23 +108,33 @@ void SnitchObserver::log(const Observation& seen) {
   std::fputc('\n', out);
 }
 
-void SnitchObserver::count(const Observation& seen) {
-  auto& [pc, counts] = last_[seen.hart & 15];
-  if (counts == nullptr || pc != seen.pc) {
-    pc = seen.pc;
-    counts = &counts_[std::uint64_t(seen.hart) << 32 | seen.pc];
+SnitchObserver::Counts& SnitchObserver::countsAt(unsigned slot, unsigned hart, std::uint32_t pc) {
+  auto& [lastPc, counts] = last_[hart & 15][slot];
+  if (counts == nullptr || lastPc != pc) {
+    lastPc = pc;
+    counts = &counts_[std::uint64_t(hart) << 32 | pc];
   }
-  ++counts->cycles;
-  for (std::size_t i = 0; i < kEvents; ++i) counts->of[i] += seen.happened >> i & 1;
+  return *counts;
+}
+
+void SnitchObserver::count(const Observation& seen) {
+  Counts& integer = countsAt(0, seen.hart, seen.pc);
+  const bool idle = (seen.happened >> kIdle & 1) != 0;
+  Counts& floating = idle ? integer : countsAt(1, seen.hart, seen.fpPc);
+  ++floating.cycles;
+  for (std::size_t i = 0; i < kEvents; ++i) {
+    Counts& one = (kFloatEvents >> i & 1) != 0 ? floating : integer;
+    one.of[i] += seen.happened >> i & 1;
+  }
 }
 
 }  // namespace dojo::rtl
 
 extern "C" void snitch_observe(unsigned int hart, unsigned int did, unsigned int pc,
                                unsigned int instruction, unsigned int fp_instruction,
-                               unsigned char integer_register, unsigned int integer_value,
-                               unsigned char fp_register, unsigned long long fp_value,
-                               unsigned int happened) {
+                               unsigned int fp_pc, unsigned char integer_register,
+                               unsigned int integer_value, unsigned char fp_register,
+                               unsigned long long fp_value, unsigned int happened) {
   dojo::rtl::Observation seen;
   seen.hart = hart;
   seen.ended = (did & 1) != 0;
@@ -128,6 +142,7 @@ extern "C" void snitch_observe(unsigned int hart, unsigned int did, unsigned int
   seen.pc = pc;
   seen.instruction = instruction;
   seen.fpInstruction = fp_instruction;
+  seen.fpPc = fp_pc;
   if ((did & 4) != 0) seen.integerRegister = integer_register & 31;
   if ((did & 8) != 0) seen.fpRegister = fp_register & 31;
   seen.integerValue = integer_value;

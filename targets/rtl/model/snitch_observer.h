@@ -18,7 +18,8 @@ struct Observation {
   unsigned hart = 0;
   bool ended = false;     ///< The instruction at pc.
   bool fpIssued = false;  ///< fpInstruction, to the FPU or the FP load/store unit.
-  std::uint32_t pc = 0, instruction = 0, fpInstruction = 0;
+  std::uint32_t pc = 0, instruction = 0;
+  std::uint32_t fpInstruction = 0, fpPc = 0;  ///< What the FP side issues, or holds back.
   int integerRegister = -1, fpRegister = -1;  ///< Written; -1: none.
   std::uint32_t integerValue = 0;
   std::uint64_t fpValue = 0;
@@ -36,8 +37,9 @@ class SnitchObserver {
   /// and the word of one issued to the FP side, then what was written. What went wrong; empty:
   /// nothing.
   [[nodiscard]] std::string openLog(const std::string& path);
-  /// Counts, for each hart and address at which its integer core stood, the cycles and all of
-  /// core_events_t; written by settle() and close().
+  /// Counts, for each hart and address, the cycles and all of core_events_t; written by settle()
+  /// and close(). A cycle belongs to the instruction that the FP side issues or holds back, where
+  /// there is one, else to the one at which the integer core stands; an event to its part's.
   [[nodiscard]] std::string openEvents(const std::string& path);
   /// Writes the counts so far, where there are new ones.
   void settle();
@@ -59,12 +61,14 @@ class SnitchObserver {
   bool writeEvents();
   void log(const Observation& seen);
   void count(const Observation& seen);
+  Counts& countsAt(unsigned slot, unsigned hart, std::uint32_t pc);
 
   std::unique_ptr<std::FILE, Closer> log_;
   std::string eventsPath_;                  ///< Empty: nothing is counted.
   std::uint64_t written_ = 0;               ///< The cycle up to which the file counts.
   std::map<std::uint64_t, Counts> counts_;  ///< By hart << 32 | pc.
-  std::array<std::pair<std::uint32_t, Counts*>, 16> last_{};  ///< Of each hart.
+  /// Of each hart's integer core and FP side.
+  std::array<std::array<std::pair<std::uint32_t, Counts*>, 2>, 16> last_{};
   std::uint64_t cycle_ = 0;
 };
 

@@ -245,7 +245,7 @@ module snitch_cc
   end
 
   // For logs and profiles: the instruction at which the core stands (bit 0 of `did`: it ended), the
-  // one that was issued to the FP side (bit 1), the integer register (bit 2) and the FP register
+  // one that the FP side issues (bit 1) or holds, the integer register (bit 2) and the FP register
   // (bit 3) that is written.
   import "DPI-C" function void snitch_observe(
     input int unsigned hart,
@@ -253,6 +253,7 @@ module snitch_cc
     input int unsigned pc,
     input int unsigned instruction,
     input int unsigned fp_instruction,
+    input int unsigned fp_pc,
     input byte unsigned integer_register,
     input int unsigned integer_value,
     input byte unsigned fp_register,
@@ -263,7 +264,7 @@ module snitch_cc
     if (observe) begin
       snitch_observe(hart_id, {28'b0, fpss.write_enable, core.x_written, fpss.issued, core.finished},
                      core.pc_q, core.present ? core.instruction : '0, fpss.instr,
-                     {3'b0, core.x_register}, core.x_value, {3'b0, fpss.write_register},
+                     fpss.issue.pc, {3'b0, core.x_register}, core.x_value, {3'b0, fpss.write_register},
                      fpss.write_data, 32'(events));
     end
   end

@@ -339,7 +339,8 @@ module snitch_core
           rs2: rs2_value,
           addr: target,
           frm: frm,
-          fmode: float_mode
+          fmode: float_mode,
+          pc: pc_q
       };
 
   // How it ends. A wait ends at once when it is single-stepped.

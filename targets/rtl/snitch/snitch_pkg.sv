@@ -77,6 +77,7 @@ package snitch_pkg;
     logic [31:0] addr;   ///< Of loads and stores: rs1 and the offset.
     logic [2:0]  frm;    ///< fcsr.frm, always.
     logic [1:0]  fmode;  ///< CSR 0x7c1: other 16 and 8 bit formats, of the destination, the source.
+    logic [31:0] pc;     ///< Where it stands, for profiles.
   } offload_req_t;
 
   /// What the integer core must know of an instruction that it hands on.

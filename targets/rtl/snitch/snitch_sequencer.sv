@@ -40,6 +40,7 @@ module snitch_sequencer
     logic [31:0] addr;
     logic [2:0]  frm;
     logic [1:0]  fmode;
+    logic [31:0] pc;
   } entry_t;
 
   entry_t buffer[Depth];
@@ -106,6 +107,7 @@ module snitch_sequencer
           addr: head.addr,
           frm: head.frm,
           fmode: head.fmode,
+          pc: head.pc,
           default: '0
       };
       if (in_0) begin
@@ -179,7 +181,8 @@ module snitch_sequencer
             instr: instr,
             addr: in_req.addr,
             frm: in_req.frm,
-            fmode: in_req.fmode
+            fmode: in_req.fmode,
+            pc: in_req.pc
         };
         write_q <= write_q + 1'b1;
       end
