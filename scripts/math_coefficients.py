@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes host/codegen/math_tables.h: the polynomials behind exp, log, tanh, erf and pow.
+"""Writes host/base/math_tables.h: the polynomials behind exp, log, tanh, erf and pow.
 
 Each polynomial is a Chebyshev interpolation, computed with 60 digits, of a smooth function on the
 interval that the argument reduction leaves. Needs mpmath; the result is committed, so that only
@@ -61,9 +61,8 @@ for suffix, terms in (("F32", (6, 4, 0, 7, 15, 4, 5)), ("F64", (11, 8, 7, 12, 27
     e, l, l2, small, large, top, tanhs = terms
     tables.append((f"kExp{suffix}", "(e^r - 1 - r) / r^2 for |r| <= ln(2)/2",
                    fit(stable(exp_tail, mpf(1) / 2, 2), [-half_ln2, half_ln2], e)))
-    if suffix == "F32":
-        tables.append(("kExpQuickF32", "the same with a term less",
-                       fit(stable(exp_tail, mpf(1) / 2, 2), [-half_ln2, half_ln2], e - 1)))
+    tables.append((f"kExpQuick{suffix}", "the same with a term less",
+                   fit(stable(exp_tail, mpf(1) / 2, 2), [-half_ln2, half_ln2], e - 1)))
     tables.append((f"kLog{suffix}", "(2 atanh(s) - 2 s) / s^3 in s^2 for |s| <= 0.1716",
                    fit(stable(log_tail, mpf(2) / 3, 2), [0, z_max], l)))
     if l2:
@@ -90,7 +89,7 @@ lines = [
     "",
     "#include <array>",
     "",
-    "namespace dojo::codegen::tables {",
+    "namespace dojo::tables {",
     "",
     f"constexpr double kErfSplit = {mp.nstr(erf_split, 8)};",
     f"constexpr double kTanhSplit = {mp.nstr(tanh_split, 8)};",
@@ -104,9 +103,9 @@ for name, meaning, (coefficients, error) in tables:
     lines.append(f"constexpr std::array<double, {len(coefficients)}> {name} = {{")
     lines += [f"    {mp.nstr(c, 20)}," for c in coefficients]
     lines += ["};", ""]
-lines.append("}  // namespace dojo::codegen::tables")
+lines.append("}  // namespace dojo::tables")
 
-with open(__file__.rsplit("/", 2)[0] + "/host/codegen/math_tables.h", "w") as out:
+with open(__file__.rsplit("/", 2)[0] + "/host/base/math_tables.h", "w") as out:
     out.write("\n".join(lines) + "\n")
 for name, _, (coefficients, error) in tables:
     print(f"{name}: {len(coefficients)} terms, error {mp.nstr(error, 3)}")

@@ -191,6 +191,7 @@ class Emitter {
 
   // emit_region.cpp
   void region(const region::Code& code);
+  void routine(ir::Op op);
   [[nodiscard]] Value* regionInput(const region::Input& input);
   [[nodiscard]] Value* regionNumber(const region::Number& number);
 

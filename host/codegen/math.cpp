@@ -6,8 +6,8 @@
 // are so without fused multiply-add, other than in pow on f64.
 #include "codegen/math.h"
 
+#include "base/math_tables.h"
 #include "codegen/llvm.h"
-#include "codegen/math_tables.h"
 #include "codegen/newton.h"
 
 namespace dojo::codegen {

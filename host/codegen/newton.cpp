@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/newton.h"
 
+#include "region/inverse.h"
+
 namespace dojo::codegen {
 namespace {
 
@@ -191,7 +193,31 @@ class Newton {
 
 }  // namespace
 
+namespace {
+
+/// By what is known now: nullptr where it isn't, or is of extreme size.
+Value* divideByConstant(llvm::IRBuilderBase& b, Value* value, Value* divisor) {
+  auto* constant = llvm::dyn_cast<llvm::Constant>(divisor);
+  llvm::Type* type = value->getType();
+  if (constant != nullptr && type->isVectorTy()) constant = constant->getSplatValue();
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+  if (number == nullptr) return nullptr;
+  const bool wide = number->getType()->isDoubleTy();
+  const auto inverse =
+      region::inverseOf(wide ? number->getValueAPF().convertToDouble()
+                             : static_cast<double>(number->getValueAPF().convertToFloat()),
+                        wide ? ir::DType::f64 : ir::DType::f32);
+  if (!inverse) return nullptr;
+  Value* high = llvm::ConstantFP::get(type, inverse->high);
+  if (inverse->low == 0) return b.CreateFMul(value, high);
+  Value* low = b.CreateFMul(value, llvm::ConstantFP::get(type, inverse->low));
+  return b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {value, high, low});
+}
+
+}  // namespace
+
 Value* divideByNewton(llvm::IRBuilderBase& builder, Value* a, Value* b) {
+  if (Value* out = divideByConstant(builder, a, b)) return out;
   Newton newton(builder, a->getType());
   return newton.finish(newton.divide(newton.widen(a), newton.widen(b)));
 }

@@ -31,7 +31,7 @@ class Planner {
     }
     for (const ir::Path& path : region::regions(program_, target_)) {
       plan_.regions.emplace(ir::find(program_, path),
-                            region::compile(program_, path, target_).value());
+                            region::compile(program_, path, target_, true).value());
     }
     place();
     visit(program_.body);

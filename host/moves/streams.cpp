@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/tree.h"
+#include "region/inverse.h"
 
 namespace dojo::moves {
 namespace {
@@ -33,8 +34,7 @@ bool isFloatOperand(const ir::Program& program, const ir::Operand& operand) {
 }
 
 /// 0: not an instruction of the FPU alone.
-std::int64_t instructionsOf(const ir::Program& program, const ir::Leaf& leaf,
-                            const target::Target& target) {
+std::int64_t instructionsOf(const ir::Program& program, const ir::Leaf& leaf) {
   const ir::DType type = program.buffer(leaf.dst.buffer).dtype;
   const auto native = [](ir::DType t) { return t == ir::DType::f64 || t == ir::DType::f32; };
   if (!native(type) || !native(ir::computeType(program, leaf))) return 0;
@@ -44,9 +44,10 @@ std::int64_t instructionsOf(const ir::Program& program, const ir::Leaf& leaf,
   }
   switch (leaf.op) {
     case ir::Op::div:
-    case ir::Op::sqrt:
-      if (!target.divides) return 0;
-      break;
+      if (const auto inverse = region::inverseOf(leaf, type)) {
+        return (inverse->low == 0 ? 1 : 2) + (leaf.isReduction() ? 1 : 0);
+      }
+      return 0;
     case ir::Op::copy:
       return 1;
     case ir::Op::cast:
@@ -122,7 +123,7 @@ std::vector<ir::BufferId> streamableIn(const ir::Program& program, const ir::Nod
 
 std::int64_t loopInstructions(const ir::Program& program, const ir::Node& node,
                               const target::Target& target) {
-  if (node.isLeaf()) return instructionsOf(program, node.leaf(), target);
+  if (node.isLeaf()) return instructionsOf(program, node.leaf());
   std::int64_t sum = 0;
   for (const ir::Node& inner : node.scope().body) {
     const std::int64_t some = loopInstructions(program, inner, target);

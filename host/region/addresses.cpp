@@ -20,6 +20,13 @@ constexpr std::array kIntegers = {"a0", "a1", "a2", "a3", "a4", "a5",  "a6", "a7
 
 bool fits(std::int64_t value) { return value >= -2048 && value <= 2047; }
 
+/// The upper word of 1.
+constexpr std::int64_t kOne = 0x3ff00000;
+/// This less a number's upper word is near that of its inverse (12%); the other less half of it
+/// near that of its inverse root (3.5%).
+constexpr std::int64_t kInverse = 0x7fde6238;
+constexpr std::int64_t kInverseRoot = 0x5fe6eb50;
+
 ir::Affine moving(const ir::Affine& bytes) { return bytes - ir::Affine(bytes.constant()); }
 
 }  // namespace
@@ -57,6 +64,11 @@ void Addresses::collect(const Items& items, std::size_t loops) {
         const Site& site = tree_.sites[static_cast<std::size_t>(operand.index)];
         need(site.storage, site.bytes);
       }
+      if (instruction->site >= 0) {
+        const Site& site = tree_.sites[static_cast<std::size_t>(instruction->site)];
+        need(site.storage, site.bytes);
+      }
+      wordsOf(*instruction);
     } else if (const auto* start = item.get<Start>()) {
       need(start->storage, start->sequence.start);
     } else if (const auto* guarded = item.get<Guarded>()) {
@@ -66,6 +78,67 @@ void Addresses::collect(const Items& items, std::size_t loops) {
     const bool counted = loop != nullptr && !loop->hardware;
     if (item.body() != nullptr) collect(*item.body(), loops + (counted ? 1 : 0));
   }
+}
+
+void Addresses::wordsOf(const Instruction& instruction) {
+  const auto word = [&](std::int64_t value) { words_.try_emplace(value); };
+  switch (instruction.operation) {
+    case Operation::power:
+      return word(kOne);
+    case Operation::inverse:
+      return word(kInverse);
+    case Operation::root:
+      return word(kInverseRoot);
+    case Operation::patch:
+      if (!fits(instruction.bounds.offset)) word(instruction.bounds.offset);
+      return word(instruction.bounds.limit);
+    default:
+      return;
+  }
+}
+
+void Addresses::write(const Instruction& instruction) {
+  const std::string& slot = slots_[static_cast<std::size_t>(instruction.slot)];
+  const std::string& room = scratch_[1];
+  Reached place;
+  if (instruction.site >= 0) {
+    const Site& site = tree_.sites[static_cast<std::size_t>(instruction.site)];
+    place = reach(site.storage, site.bytes);
+  }
+  const auto store = [&] { emit_(fmt::format("sw {}, {}({})", room, place.offset, place.reg)); };
+  switch (instruction.operation) {
+    case Operation::upper:
+      return emit_(fmt::format("lw {}, {}({})", slot, place.offset, place.reg));
+    case Operation::power:
+      emit_(fmt::format("slli {}, {}, 20", room, slot));
+      emit_(fmt::format("add {0}, {0}, {1}", room, words_.at(kOne)));
+      return store();
+    case Operation::inverse:
+      emit_(fmt::format("sub {}, {}, {}", room, words_.at(kInverse), slot));
+      return store();
+    case Operation::root:
+      emit_(fmt::format("srli {}, {}, 1", room, slot));
+      emit_(fmt::format("sub {0}, {1}, {0}", room, words_.at(kInverseRoot)));
+      return store();
+    default:
+      DOJO_CHECK(false, "an instruction that isn't the integer core's");
+  }
+}
+
+std::string Addresses::outside(const Instruction& instruction) {
+  const Bounds& bounds = instruction.bounds;
+  const std::string& room = scratch_[1];
+  std::string from = slots_[static_cast<std::size_t>(instruction.slot)];
+  if (bounds.doubled) {
+    emit_(fmt::format("slli {}, {}, 1", room, from));
+    from = room;
+  }
+  if (fits(bounds.offset)) {
+    emit_(fmt::format("addi {}, {}, {}", room, from, bounds.offset));
+  } else {
+    emit_(fmt::format("add {}, {}, {}", room, from, words_.at(bounds.offset)));
+  }
+  return fmt::format("bgeu {}, {}", room, words_.at(bounds.limit));
 }
 
 /// Neighbours within an offset's reach become one group.
@@ -109,7 +182,7 @@ bool Addresses::plan() {
   cluster();
   for (const Group& group : groups_) {
     if (group.storage >= 0) (void)input(Base{group.storage});
-    if (group.storage == kScratch) (void)input(Scratch{});
+    if (group.storage == kScratch) (void)input(Scratch{tree_.scratch});
   }
   for (const Group& group : groups_) {
     for (const ir::Term& term : group.moves.terms()) {
@@ -125,10 +198,13 @@ bool Addresses::plan() {
       return other.storage == group.storage;
     });
     const bool own = alike == 1 && group.storage != -1;
-    group.reg =
-        own ? (group.storage == kScratch ? input(Scratch{}) : input(Base{group.storage})) : take();
+    group.reg = own ? (group.storage == kScratch ? input(Scratch{tree_.scratch})
+                                                 : input(Base{group.storage}))
+                    : take();
   }
   for (std::size_t i = 0; i < loops_; ++i) counters_.push_back(take());
+  for (int i = 0; i < tree_.slots; ++i) slots_.push_back(take());
+  for (auto& [value, reg] : words_) reg = take();
   for (std::string& reg : scratch_) reg = take();
   return enough_;
 }
@@ -166,11 +242,13 @@ void Addresses::addScaled(const std::string& to, const std::string& number, std:
 }
 
 void Addresses::begin() {
+  for (const auto& [value, reg] : words_) set(reg, value);
   for (const Group& group : groups_) {
     if (group.storage == -1) {
       set(group.reg, group.least);
     } else {
-      add(group.reg, group.storage == kScratch ? input(Scratch{}) : input(Base{group.storage}),
+      add(group.reg,
+          group.storage == kScratch ? input(Scratch{tree_.scratch}) : input(Base{group.storage}),
           group.least);
     }
     for (const ir::Term& term : group.moves.terms()) {
@@ -226,6 +304,10 @@ void Addresses::groupsIn(const Items& items, std::vector<std::size_t>& found) co
       for (const Operand& operand : {instruction->out, instruction->in[0]}) {
         if (operand.kind != Operand::Kind::site) continue;
         const Site& site = tree_.sites[static_cast<std::size_t>(operand.index)];
+        look(site.storage, site.bytes);
+      }
+      if (instruction->site >= 0) {
+        const Site& site = tree_.sites[static_cast<std::size_t>(instruction->site)];
         look(site.storage, site.bytes);
       }
     } else if (const auto* start = item.get<Start>()) {

@@ -49,6 +49,13 @@ class Addresses {
   [[nodiscard]] const std::string& scratch(int which) const { return scratch_[which]; }
   /// Of the n-th loop around.
   [[nodiscard]] const std::string& counter(std::size_t nesting) const { return counters_[nesting]; }
+  /// The integer core's part in a routine.
+  void write(const Instruction& instruction);
+  /// The start of a branch that is taken where a patch is out of its bounds; it changes scratch(1).
+  [[nodiscard]] std::string outside(const Instruction& instruction);
+  [[nodiscard]] const std::string& slot(int number) const {
+    return slots_[static_cast<std::size_t>(number)];
+  }
   void set(const std::string& reg, std::int64_t value);
   void add(const std::string& to, const std::string& from, std::int64_t value);
 
@@ -69,6 +76,7 @@ class Addresses {
   void groupsIn(const Items& items, std::vector<std::size_t>& found) const;
   [[nodiscard]] std::string take();
   [[nodiscard]] std::string input(decltype(Input::what) what);
+  void wordsOf(const Instruction& instruction);
   void addScaled(const std::string& to, const std::string& number, std::int64_t factor);
 
   const Tree& tree_;
@@ -79,7 +87,8 @@ class Addresses {
   std::size_t next_ = 0;
   bool enough_ = true;
   std::vector<Input> inputs_;
-  std::vector<std::string> used_, counters_;
+  std::vector<std::string> used_, counters_, slots_;
+  std::map<std::int64_t, std::string> words_;  ///< Constants that instructions use.
   std::string scratch_[2];
 };
 

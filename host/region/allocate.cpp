@@ -134,8 +134,10 @@ class Allocator {
     }
     if (instruction.out.kind == Operand::Kind::cell) {
       // What adds up in its destination keeps the register.
-      const bool kept = instruction.out == instruction.in[2] &&
-                        (instruction.form == Form::pair || instruction.operation == Operation::sum);
+      const bool kept =
+          instruction.out == instruction.in[2] &&
+          (instruction.form == Form::pair || instruction.operation == Operation::sum ||
+           instruction.operation == Operation::patch);
       webs[0] = write(instruction.out.index, position_, guarded || kept);
     }
     ++position_;

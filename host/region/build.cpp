@@ -51,6 +51,8 @@ Result<Tree> Builder::run() {
   // The guard of the region's own scope is around it.
   scope(*ir::find(program_, path_));
   if (failure_) return *failure_;
+  tree_.items.insert(tree_.items.begin(), tree_.before.begin(), tree_.before.end());
+  tree_.before.clear();
   return std::move(tree_);
 }
 
@@ -172,6 +174,15 @@ void Builder::iterations(const ir::Node& node) {
   if (scope.mapping.has(ir::MapKind::vector) && count > 1) return vector(node);
   Variable variable;
   if (scope.mapping.has(ir::MapKind::unroll) || count == 1) {
+    const std::vector<ir::Node>& inside = node.scope().body;
+    if (count > 1 && inside.size() == 1 && inside.front().isLeaf() &&
+        inside.front().guard.empty() && inside.front().instruction < 0 && !inLanes() &&
+        isRoutine(inside.front().leaf())) {
+      path_.push_back(0);
+      routine(inside.front().leaf(), count);
+      path_.pop_back();
+      return;
+    }
     variable.kind = Variable::Kind::constant;
     for (std::int64_t i = 0; i < count && !failure_; ++i) {
       variable.value = i;

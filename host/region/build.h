@@ -5,10 +5,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "ir/tree.h"
+#include "region/inverse.h"
 #include "region/tree.h"
 
 namespace dojo::region {
@@ -66,6 +69,7 @@ class Builder {
   void reduction(const ir::Leaf& leaf, Form form, bool acrossLanes);
   void sumLanes(const ir::Leaf& leaf);
   void combineLanes(const ir::Leaf& leaf, Operand values);
+  void divide(Form form, Operand out, Operand a, const Inverse& by);
   void compute(const ir::Leaf& leaf, Form form, Operand out);
   [[nodiscard]] Operand operand(const ir::Leaf& leaf, std::size_t position, Form form);
   void emit(Operation operation, Form form, Operand out, Operand a, Operand b = {}, Operand c = {});
@@ -73,6 +77,35 @@ class Builder {
   [[nodiscard]] bool inLanes() const { return lane_ >= 0; }
   /// Lanes of the vector scope fall on one element of the access.
   [[nodiscard]] bool uniform(const ir::Access& access);
+
+  // routine.cpp
+  /// A copy of a leaf that takes more than one instruction, in f64.
+  struct Copy {
+    std::vector<Operand> in;  ///< Cells.
+    Operand value;            ///< What it is computed in.
+    int slot = 0;
+  };
+  [[nodiscard]] bool isRoutine(const ir::Leaf& leaf) const;
+  /// Copies for so many values of one more variable; with 0, the leaf alone.
+  void routine(const ir::Leaf& leaf, std::int64_t count);
+  struct Access;
+  [[nodiscard]] Access gather(const ir::Leaf& leaf);
+  void together(const ir::Leaf& leaf, std::span<Access> copies);
+  void exponential(std::vector<Copy>& copies, bool wide);
+  void sigmoid(std::vector<Copy>& copies, bool wide);
+  void quotient(std::vector<Copy>& copies);
+  void inverseRoot(const ir::Leaf& leaf, std::vector<Copy>& copies);
+  [[nodiscard]] std::vector<Operand> powers(std::vector<Copy>& copies, bool negative, bool wide,
+                                            std::vector<Operand>& scales);
+  [[nodiscard]] std::vector<Operand> guesses(const std::vector<Operand>& of, int slot,
+                                             std::optional<Operation> operation);
+  [[nodiscard]] std::vector<Operand> inverses(const std::vector<Operand>& of, int slot);
+  void patch(const Copy& copy, Operand value, ir::Op op, int slot, const Bounds& bounds);
+  [[nodiscard]] Operand patchable(const Copy& copy);
+  void settle(const Copy& copy, Operand value);
+  [[nodiscard]] Operand real(double value) { return cellOperand(tree_.constant(value, Form::f64)); }
+  /// Of 8 bytes each, whose lower words are 0 where `zero`.
+  [[nodiscard]] std::int64_t memoryFor(std::size_t index, bool zero);
 
   const ir::Program& program_;
   const target::Target& target_;
@@ -90,6 +123,7 @@ class Builder {
   /// By storage: whether something outside of all regions uses it.
   std::vector<bool> outside_;
   std::int64_t instructions_ = 0;
+  std::vector<std::int64_t> powers_, numbers_;  ///< Places in the region's memory.
   std::optional<Error> failure_;
 };
 

@@ -54,7 +54,9 @@ void Builder::emit(Operation operation, Form form, Operand out, Operand a, Opera
     return refuse("lower.unroll", fmt::format("more than the {} instructions that target {} allows",
                                               target_.unrollLimit, target_.name));
   }
-  into_->push_back({Instruction{operation, form, out, {a, b, c}}});
+  Instruction made{operation, form, out, {a, b, c}};
+  made.leaf = leaf_;
+  into_->push_back({made});
 }
 
 Operand Builder::temporary(Form form) { return cellOperand(tree_.addCell(form, "")); }
@@ -68,7 +70,8 @@ void Builder::leaf(const ir::Leaf& leaf) {
                               "and packed vectors",
                               program_.buffer(leaf.dst.buffer).name, ir::name(type)));
   }
-  if (!plain(leaf.op) && leaf.op != ir::Op::cast) {
+  if (!inLanes() && isRoutine(leaf)) return routine(leaf, 0);
+  if (!plain(leaf.op) && leaf.op != ir::Op::cast && !inverseOf(leaf, type)) {
     return refuse("lower.region",
                   fmt::format("'{}' takes more than the instructions that can stand beside "
                               "streams, frep and packed vectors",
@@ -122,15 +125,9 @@ void Builder::combineLanes(const ir::Leaf& leaf, Operand values) {
     const Operand old = access(leaf.dst, Form::f32, -1);
     return emit(Operation::sum, Form::f32, access(leaf.dst, Form::f32, -2), values, {}, old);
   }
-  tree_.scratch = true;
+  const std::int64_t at = memoryFor(0, false);
   const auto scratch = [&](Form form, std::int64_t bytes, bool write) {
-    Site site;
-    site.storage = kScratch;
-    site.bytes = bytes;
-    site.form = form;
-    site.write = write;
-    tree_.sites.push_back(site);
-    return siteOperand(static_cast<int>(tree_.sites.size()) - 1);
+    return siteOperand(tree_.scratchSite(at + bytes, form, write));
   };
   emit(Operation::move, Form::pair, scratch(Form::pair, 0, true), values);
   const Operation combine = combining(leaf.assign);
@@ -154,9 +151,25 @@ void Builder::compute(const ir::Leaf& leaf, Form form, Operand out) {
     const Operand a = operand(leaf, 0, formOf(from));
     return emit(wide ? Operation::widen : Operation::narrow, form, out, a);
   }
+  if (const auto inverse = inverseOf(leaf, program_.buffer(leaf.dst.buffer).dtype)) {
+    return divide(form, out, operand(leaf, 0, form), *inverse);
+  }
   std::array<Operand, 3> in;
   for (std::size_t i = 0; i < leaf.operands.size(); ++i) in[i] = operand(leaf, i, form);
   emit(*plain(leaf.op), form, out, in[0], in[1], in[2]);
+}
+
+void Builder::divide(Form form, Operand out, Operand a, const Inverse& by) {
+  const Operand high = cellOperand(tree_.constant(by.high, form));
+  if (by.low == 0) return emit(Operation::mul, form, out, a, high);
+  const Operand low = temporary(form);
+  if (a.kind == Operand::Kind::site) {
+    const Operand once = temporary(form);
+    emit(Operation::move, form, once, a);
+    a = once;
+  }
+  emit(Operation::mul, form, low, a, cellOperand(tree_.constant(by.low, form)));
+  emit(Operation::fmadd, form, out, a, high, low);
 }
 
 Operand Builder::operand(const ir::Leaf& leaf, std::size_t position, Form form) {

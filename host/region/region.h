@@ -55,8 +55,9 @@ struct Real {
            std::signbit(value) == std::signbit(other.value);
   }
 };
-/// Eight bytes of memory that nothing else uses.
+/// Memory that nothing else uses, at a multiple of 8.
 struct Scratch {
+  std::int64_t bytes = 8;
   bool operator==(const Scratch&) const = default;
 };
 struct Input {
@@ -70,8 +71,17 @@ struct Code {
   std::vector<Input> inputs;
   /// Registers that are changed, those of inputs included.
   std::vector<std::string> changed;
+  /// Functions that it calls, see routineName(): the operations on f64 for any operands.
+  std::vector<ir::Op> calls;
 };
+/// What a function of Code::calls is called: operands and the result are on the stack, from its
+/// pointer on, and it changes no register.
+[[nodiscard]] std::string routineName(ir::Op op);
+
+/// `lines`: the text tells the assembler where in print(program) what follows comes from, by
+/// kLineMark and the line's number.
+inline constexpr const char* kLineMark = ".loc 1 ";
 [[nodiscard]] Result<Code> compile(const ir::Program& program, const ir::Path& path,
-                                   const target::Target& target);
+                                   const target::Target& target, bool lines = false);
 
 }  // namespace dojo::region

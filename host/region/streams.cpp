@@ -95,6 +95,7 @@ class Assigner {
     for (const Group& group : groups) {
       if (failure_) return;
       if (!place(streams.body, group)) return refuse(irregular(group));
+      streams.movers.push_back(group.mover);
       if (group.write) streams.writers.push_back(group.mover);
     }
     forEachInstruction(streams.body, [&](Instruction& instruction) {

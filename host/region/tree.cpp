@@ -32,6 +32,21 @@ int Tree::constant(double value, Form form) {
   return cell;
 }
 
+std::int64_t Tree::reserve(std::int64_t bytes) {
+  scratch += bytes;
+  return scratch - bytes;
+}
+
+int Tree::scratchSite(std::int64_t at, Form form, bool write) {
+  Site site;
+  site.storage = kScratch;
+  site.bytes = at;
+  site.form = form;
+  site.write = write;
+  sites.push_back(site);
+  return static_cast<int>(sites.size()) - 1;
+}
+
 Error refusal(std::string code, std::string message, int line) {
   return Error{std::move(code), std::move(message), fmt::format("line {}", line), ""};
 }

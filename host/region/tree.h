@@ -49,6 +49,16 @@ enum class Operation : std::uint8_t {
   sum,     ///< f32: c + lanes of a; the destination is c
   load,
   store,
+  // With the integer core's help, see routine.cpp. `slot` is one of its registers, `site` 8 bytes
+  // of the region's memory.
+  exponent,  ///< slot = a, an integer
+  upper,     ///< slot = the upper word of the site
+  power,     ///< the site's upper word becomes that of 2^slot
+  inverse,   ///< the site's upper word becomes about that of 1 / what has `slot` there
+  root,      ///< the same of 1 / sqrt
+  /// The destination is c; where slot is out of bounds, it becomes what the routine makes of a and
+  /// b.
+  patch,
 };
 
 /// A register, an element of memory, or a data mover; an instruction knows which it reads.
@@ -59,11 +69,24 @@ struct Operand {
   bool operator==(const Operand&) const = default;
 };
 
+/// Inside: slot + offset is below the limit, both unsigned; with `doubled`, twice the slot, which
+/// has no sign then.
+struct Bounds {
+  std::int64_t offset = 0, limit = 0;
+  bool doubled = false;
+};
+
 struct Instruction {
   Operation operation = Operation::move;
   Form form = Form::f64;
   Operand out;
   std::array<Operand, 3> in;
+  int slot = -1;
+  int site = -1;
+  ir::Op routine = ir::Op::copy;  ///< patch
+  Bounds bounds{};                ///< patch; a slot that was out of them becomes 0.
+  /// What it is part of; nullptr: what came before.
+  const ir::Leaf* leaf = nullptr;
 };
 
 /// What a register stands for.
@@ -122,16 +145,25 @@ struct Guarded {
   ir::GuardTerm term;
   Items body;
 };
+/// Several polynomials with the same coefficients, in registers.
+struct Polynomial {
+  struct One {
+    Operand out, at;
+  };
+  std::vector<One> all;
+  std::vector<double> coefficients;  ///< Lowest order first, at least two.
+};
 /// Data movers are switched on around it.
 struct Streams {
   std::vector<ir::BufferId> buffers;
   ir::Path path;
   int line = 0;
+  std::vector<int> movers;   ///< All that are in use.
   std::vector<int> writers;  ///< Movers that write.
   Items body;
 };
 struct Item {
-  std::variant<Instruction, Start, Loop, Guarded, Streams> content;
+  std::variant<Instruction, Start, Loop, Guarded, Streams, Polynomial> content;
 
   template <class T>
   [[nodiscard]] T* get() {
@@ -153,10 +185,16 @@ struct Tree {
   std::vector<Number> numbers;  ///< Variables kFirstNumber, ...
   int depth = 0;                ///< Of the region's scope.
   int line = 0;                 ///< Of the program, where the region is.
-  bool scratch = false;         ///< Whether it needs memory of its own.
+  std::int64_t scratch = 0;     ///< Bytes of memory of its own that it needs.
+  int slots = 0;                ///< Integer registers for instructions.
+  Items before;                 ///< Instructions that fill its own memory.
 
   [[nodiscard]] int addCell(Form form, std::string name);
   [[nodiscard]] int constant(double value, Form form);
+  /// More of its own memory: where it begins.
+  [[nodiscard]] std::int64_t reserve(std::int64_t bytes);
+  /// An access to its own memory.
+  [[nodiscard]] int scratchSite(std::int64_t at, Form form, bool write);
 };
 
 [[nodiscard]] inline Operand cellOperand(int cell) { return {Operand::Kind::cell, cell}; }
@@ -173,6 +211,9 @@ void foldSigns(Tree& tree);
 /// Data movers take the accesses that streams name.
 [[nodiscard]] Status assignStreams(Tree& tree, const ir::Program& program,
                                    const target::Target& target);
+/// Polynomials become hardware loops with a stream of coefficients where a mover is left, else
+/// instructions.
+void expandPolynomials(Tree& tree, const target::Target& target);
 /// What data movers don't take becomes loads and stores, out of hardware loops; instructions get
 /// the forms that the machine has.
 [[nodiscard]] Status resolve(Tree& tree);
@@ -189,7 +230,9 @@ struct Registers {
   std::vector<int> used;
 };
 [[nodiscard]] Result<Registers> allocate(const Tree& tree, const target::Target& target);
+/// With `lines`, by leaf, the text tells the assembler the program's line of what follows.
+using Lines = std::map<const ir::Leaf*, int>;
 [[nodiscard]] Result<Code> write(const Tree& tree, const Registers& registers,
-                                 const target::Target& target);
+                                 const target::Target& target, const Lines* lines);
 
 }  // namespace dojo::region

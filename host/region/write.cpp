@@ -4,6 +4,7 @@
 /// encodings are those of the Snitch cluster.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -39,13 +40,16 @@ struct Setup {
 
 class Writer {
  public:
-  Writer(const Tree& tree, const Registers& registers, const target::Target& target)
+  Writer(const Tree& tree, const Registers& registers, const target::Target& target,
+         const Lines* lines)
       : tree_(tree),
         registers_(registers),
         target_(target),
+        lines_(lines),
         addresses_(tree, [this](const std::string& text) { line(text); }) {}
 
   Result<Code> run() {
+    comesFrom(tree_.line);
     survey(tree_.items);
     if (!addresses_.plan()) {
       return refusal("lower.region",
@@ -62,7 +66,9 @@ class Writer {
     configure(values);
     if (streams) line(fmt::format("mv {0}, {0}", addresses_.scratch(1)));
     items(tree_.items, 0);
+    comesFrom(tree_.line);
     if (!synchronised_) synchronise();
+    patches();
     Code code;
     code.text = std::move(text_);
     code.inputs = addresses_.inputs();
@@ -70,6 +76,8 @@ class Writer {
       code.inputs.push_back({*tree_.cells[static_cast<std::size_t>(cell)].constant, floating(reg)});
     }
     code.changed = addresses_.used();
+    code.calls.assign(calls_.begin(), calls_.end());
+    if (!calls_.empty()) code.changed.emplace_back("ra");
     for (const int reg : registers_.used) code.changed.push_back(floating(reg));
     // What a load before the region brings to a mover's register may come when that is a stream.
     for (int mover = 0; streams && mover < target_.streams.movers; ++mover) {
@@ -82,6 +90,12 @@ class Writer {
   void line(const std::string& text) {
     text_ += text;
     text_ += '\n';
+  }
+  /// What follows comes from that line of the program.
+  void comesFrom(int number) {
+    if (lines_ == nullptr || number == 0 || number == marked_) return;
+    marked_ = number;
+    line(kLineMark + std::to_string(number));
   }
   void label(int number) {
     line(fmt::format("{}:", number));
@@ -196,12 +210,16 @@ class Writer {
   }
 
   void streams(const Streams& streams, std::size_t loops) {
+    comesFrom(streams.line);
     const bool later = std::any_of(stored_.begin(), stored_.end(), [&](ir::BufferId storage) {
       return streamed_.contains(storage);
     });
     if (later) synchronise();
     line("csrsi 0x7c0, 1");
+    inStreams_ = true;
     items(streams.body, loops);
+    comesFrom(streams.line);
+    inStreams_ = false;
     if (streams.writers.empty()) {
       line("csrci 0x7c0, 1");
       return;
@@ -221,12 +239,14 @@ class Writer {
   }
 
   void counted(const Loop& loop, std::size_t loops) {
+    comesFrom(loop.line);
     const std::string& counter = addresses_.counter(loops);
     const int number = ++labels_;
     addresses_.set(counter, loop.count);
     const Addresses::Mark mark = addresses_.mark(loop.body);
     label(number);
     items(loop.body, loops + 1);
+    comesFrom(loop.line);
     addresses_.advance(loop, mark);
     line(fmt::format("addi {0}, {0}, -1", counter));
     line(fmt::format("bnez {}, {}b", counter, number));
@@ -260,6 +280,7 @@ class Writer {
   }
 
   void hardware(const Loop& loop, int nesting) {
+    comesFrom(loop.line);
     if (nesting == 0) {
       addresses_.set(scratch(), loop.count - 1);
       for (const Item& item : loop.body) {
@@ -285,6 +306,10 @@ class Writer {
   void write(const Instruction& instruction) {
     const std::array<int, 4>& registers = registers_.ofInstruction[written_++];
     synchronised_ = false;
+    if (lines_ != nullptr) {
+      const auto from = lines_->find(instruction.leaf);
+      if (from != lines_->end()) comesFrom(from->second);
+    }
     std::array<std::string, 4> names;
     const std::array<Operand, 4> operands = {instruction.out, instruction.in[0], instruction.in[1],
                                              instruction.in[2]};
@@ -295,6 +320,19 @@ class Writer {
       names[i] = operand(operands[i], registers[i]);
     }
     const auto& [out, a, b, c] = names;
+    switch (instruction.operation) {
+      case Operation::exponent:
+        return line(fmt::format("fcvt.w.d {}, {}, rne", addresses_.slot(instruction.slot), a));
+      case Operation::upper:
+      case Operation::power:
+      case Operation::inverse:
+      case Operation::root:
+        return addresses_.write(instruction);
+      case Operation::patch:
+        return patch(instruction, out, a, b);
+      default:
+        break;
+    }
     if (instruction.operation == Operation::load || instruction.operation == Operation::store) {
       const bool load = instruction.operation == Operation::load;
       const Site& site =
@@ -309,6 +347,50 @@ class Writer {
       if (instruction.operation != Operation::move) return packed(instruction, out, a, b);
     }
     scalar(instruction, out, a, b, c);
+  }
+
+  /// A branch to what is written behind everything else.
+  void patch(const Instruction& instruction, const std::string& out, const std::string& a,
+             const std::string& b) {
+    const int away = ++labels_;
+    const int back = ++labels_;
+    line(fmt::format("{}, {}f", addresses_.outside(instruction), away));
+    line(fmt::format("{}:", back));
+    calls_.insert(instruction.routine);
+    std::swap(text_, later_);
+    const int here = std::exchange(marked_, 0);
+    comesFrom(here);
+    line(fmt::format("{}:", away));
+    const std::string& room = addresses_.scratch(1);
+    const auto wait = [&] {
+      line(fmt::format("fmv.x.w {}, ft3", room));
+      line(fmt::format("mv {0}, {0}", room));
+    };
+    if (inStreams_) {
+      wait();
+      line("csrci 0x7c0, 1");
+    }
+    line("addi sp, sp, -16");
+    line(fmt::format("fsd {}, 0(sp)", a));
+    if (!b.empty()) line(fmt::format("fsd {}, 8(sp)", b));
+    line("call " + routineName(instruction.routine));
+    line(fmt::format("fld {}, 0(sp)", out));
+    line("addi sp, sp, 16");
+    line(fmt::format("li {}, 0", addresses_.slot(instruction.slot)));
+    if (inStreams_) {
+      wait();
+      line("csrsi 0x7c0, 1");
+    }
+    line(fmt::format("j {}b", back));
+    std::swap(text_, later_);
+  }
+
+  void patches() {
+    if (later_.empty()) return;
+    const int end = ++labels_;
+    line(fmt::format("j {}f", end));
+    text_ += later_;
+    line(fmt::format("{}:", end));
   }
 
   void packed(const Instruction& instruction, const std::string& out, const std::string& a,
@@ -397,7 +479,11 @@ class Writer {
   const Tree& tree_;
   const Registers& registers_;
   const target::Target& target_;
-  std::string text_;
+  const Lines* lines_;
+  int marked_ = 0;
+  std::string text_, later_;
+  std::set<ir::Op> calls_;
+  bool inStreams_ = false;
   Addresses addresses_;
   std::map<int, std::vector<Setup>> setups_;  ///< By mover: all that differ.
   std::set<ir::BufferId> streamed_, stored_;
@@ -409,8 +495,9 @@ class Writer {
 
 }  // namespace
 
-Result<Code> write(const Tree& tree, const Registers& registers, const target::Target& target) {
-  return Writer(tree, registers, target).run();
+Result<Code> write(const Tree& tree, const Registers& registers, const target::Target& target,
+                   const Lines* lines) {
+  return Writer(tree, registers, target, lines).run();
 }
 
 }  // namespace dojo::region

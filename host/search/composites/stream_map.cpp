@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
-#include <set>
 
+#include "moves/streams.h"
 #include "search/composites/all.h"
 #include "search/composites/streams.h"
 
@@ -57,7 +57,11 @@ class StreamMap final : public Composite {
     contractBelow(script, root);
     const std::int64_t extent = freeExtent(script.program(), loop);
     const std::int64_t width = divisorUpTo(extent, knobs[0]);
-    if (width > 1 && scopeAt(script.program(), loop)->body.size() > 1) {
+    const std::vector<ir::Node>& body = scopeAt(script.program(), loop)->body;
+    // One instruction doesn't wait for itself, but a routine does.
+    const bool waits = body.size() > 1 || moves::loopInstructions(script.program(), body.front(),
+                                                                  script.target()) == 0;
+    if (width > 1 && waits) {
       Script attempt = script;
       if (interleave(attempt, loop, width)) script = std::move(attempt);
     }
@@ -67,41 +71,7 @@ class StreamMap final : public Composite {
 
  private:
   static bool interleave(Script& script, const Path& loop, std::int64_t width) {
-    if (width == freeExtent(script.program(), loop)) return false;
-    if (!script.apply("split_scope", {loop, width})) return false;
-    const Path block = child(loop, 0);
-    const int outer = variableOf(loop);
-    // Values between the leaves get a register for each iteration.
-    std::set<std::string> names;
-    for (const Path& leaf : leavesBelow(script.program(), block)) {
-      const ir::BufferId id = ir::find(script.program(), leaf)->leaf().dst.buffer;
-      if (script.program().buffer(id).location == "register") {
-        names.insert(script.program().buffer(id).name);
-      }
-    }
-    for (const std::string& name : names) {
-      const ir::Access* access = nullptr;
-      for (const Path& leaf : leavesBelow(script.program(), block)) {
-        const ir::Access& dst = ir::find(script.program(), leaf)->leaf().dst;
-        if (script.program().buffer(dst.buffer).name == name) access = &dst;
-      }
-      const ir::Buffer& buffer = script.program().buffer(access->buffer);
-      for (int d = 0; d < buffer.rank(); ++d) {
-        const ir::Affine& index = access->indices[static_cast<std::size_t>(d)].affine;
-        if (index.coef(outer) != width || index.coef(outer + 1) != 1) continue;
-        if (buffer.dims[static_cast<std::size_t>(d)].fold != 1) break;
-        if (!script.apply("split_dim", {name, std::int64_t{d}, width}) ||
-            !script.apply("materialize_dim", {name, std::int64_t{d} + 1})) {
-          return false;
-        }
-        break;
-      }
-    }
-    while (scopeAt(script.program(), block)->body.size() > 1) {
-      const auto last =
-          static_cast<std::int64_t>(scopeAt(script.program(), block)->body.size()) - 1;
-      if (!script.apply("fission_scope", {block, last})) return false;
-    }
+    if (!sideBySide(script, loop, width)) return false;
     const auto parts = static_cast<int>(scopeAt(script.program(), loop)->body.size());
     for (int k = 0; k < parts; ++k) {
       if (!script.apply("unroll", {child(loop, k)})) return false;

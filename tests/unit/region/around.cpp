@@ -16,7 +16,8 @@ namespace dojo::test {
 namespace {
 
 constexpr std::size_t kScratch = 8;
-constexpr std::size_t kFirst = 64;
+constexpr std::size_t kStack = 1024;  ///< Its end.
+constexpr std::size_t kFirst = kStack + 64;
 
 class Around {
  public:
@@ -135,6 +136,7 @@ class Around {
         machine_.setInteger(input.reg, kScratch);
       }
     }
+    machine_.setInteger("sp", kStack);
     machine_.run(code.text);
     if (!machine_.idle()) throw std::runtime_error("streams are left over\n" + code.text);
   }

@@ -276,6 +276,24 @@ void Machine::custom(const Line& line, std::size_t& at) {
   setInteger(operands[3], -1);
 }
 
+/// On operands on the stack, where the result goes, too.
+void Machine::routine(const std::string& name) {
+  if (streams_) wrong("a function is called that has no registers for streams");
+  const auto sp = static_cast<std::uint32_t>(integer("sp"));
+  if (sp % 16 != 0) wrong("a misaligned stack");
+  const double a = asDouble(load(sp, 8));
+  const auto give = [&](double value) { store(sp, 8, bitsOf(value)); };
+  if (name == "dojo_any_exp") return give(std::exp(a));
+  if (name == "dojo_any_sigmoid") {
+    const double e = std::exp(-std::fabs(a));
+    return give((a < 0 ? e : 1) / (1 + e));
+  }
+  if (name == "dojo_any_sqrt") return give(std::sqrt(a));
+  if (name == "dojo_any_rsqrt") return give(1 / std::sqrt(a));
+  if (name == "dojo_any_div") return give(a / asDouble(load(sp + 8, 8)));
+  wrong("an unknown function");
+}
+
 void Machine::execute(std::size_t& at) {
   const Line& line = lines_[at];
   now_ = &line;
@@ -289,6 +307,7 @@ void Machine::execute(std::size_t& at) {
     at = target.back() == 'b' ? *std::prev(std::upper_bound(places.begin(), places.end(), at))
                               : *std::upper_bound(places.begin(), places.end(), at);
   };
+  if (operation == "j") return jump(true);
   if (operation == "bnez") return jump(integer(operands[0]) != 0);
   if (operation == "bgez") return jump(integer(operands[0]) >= 0);
   if (operation == "bgeu") {
@@ -305,6 +324,24 @@ void Machine::execute(std::size_t& at) {
   if (operation == "mv") return setInteger(operands[0], integer(operands[1]));
   if (operation == "addi") return setInteger(operands[0], integer(operands[1]) + immediate(2));
   if (operation == "slli") return setInteger(operands[0], integer(operands[1]) << immediate(2));
+  if (operation == "srli") {
+    return setInteger(operands[0],
+                      static_cast<std::uint32_t>(integer(operands[1])) >> immediate(2));
+  }
+  if (operation == "lw") {
+    const std::uint64_t bits = load(address(operands[1]), 4);
+    return setInteger(operands[0], static_cast<std::int32_t>(bits));
+  }
+  if (operation == "sw") {
+    return store(address(operands[1]), 4, static_cast<std::uint32_t>(integer(operands[0])));
+  }
+  if (operation == "call") return routine(operands[0]);
+  if (operation == "fcvt.w.d") {
+    const double value = std::nearbyint(asDouble(read(realNumber(operands[1]))));
+    constexpr double kMost = 0x1p31;
+    const double most = std::isnan(value) ? kMost - 1 : std::clamp(value, -kMost, kMost - 1);
+    return setInteger(operands[0], static_cast<std::int64_t>(most));
+  }
   if (operation == "fmv.x.w") return setInteger(operands[0], 0);
   if (operation == "csrsi") return void(streams_ = true);
   if (operation == "csrci") return void(streams_ = false);

@@ -51,6 +51,7 @@ class Machine {
   void hardware(std::size_t& at);
   void configure(int mover, int where, std::int64_t value);
   void fill(Mover& mover);
+  void routine(const std::string& name);
   void floating(const Line& line);
   void packed(const Line& line);
   std::uint64_t read(int reg);
