@@ -91,7 +91,7 @@ struct Http::State {
   curl_slist* headers = nullptr;
 };
 
-Http::Http(std::string endpoint, std::string key) : state_(std::make_unique<State>()) {
+Http::Http(std::string endpoint, const std::string& key) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.endpoint = std::move(endpoint);
   s.curl = initialised() ? curl_easy_init() : nullptr;

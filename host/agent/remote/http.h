@@ -33,7 +33,7 @@ struct HttpReply {
 /// A connection that is kept from one question to the next.
 class Http {
  public:
-  Http(std::string endpoint, std::string key);
+  Http(std::string endpoint, const std::string& key);
   ~Http();
   Http(const Http&) = delete;
   Http& operator=(const Http&) = delete;

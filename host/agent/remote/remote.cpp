@@ -51,10 +51,10 @@ std::string wordsOf(const HttpReply& reply) {
 
 class RemoteEmbedder final : public Embedder {
  public:
-  RemoteEmbedder(RemoteOptions options, std::string endpoint, std::string key)
+  RemoteEmbedder(RemoteOptions options, std::string endpoint, const std::string& key)
       : options_(std::move(options)),
         shown_(shownUrl(endpoint)),
-        http_(std::move(endpoint), std::move(key)),
+        http_(std::move(endpoint), key),
         file_(options_.cacheFolder.empty()
                   ? ""
                   : options_.cacheFolder + "/" + hex(contentHash(shown_ + "\n" + options_.model)) +
@@ -286,7 +286,7 @@ Result<std::unique_ptr<Embedder>> openRemoteEmbedder(const RemoteOptions& option
                  fmt::format("the key in ${} has characters that no key has", options.keyVariable),
                  "", ""};
   }
-  auto out = std::make_unique<RemoteEmbedder>(options, std::move(endpoint).value(), std::move(key));
+  auto out = std::make_unique<RemoteEmbedder>(options, std::move(endpoint).value(), key);
   if (Status s = out->open(); !s.ok()) return s.error();
   return std::unique_ptr<Embedder>(std::move(out));
 }
