@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /// \file
 /// Signs that the next operation takes in: a negated factor or addend makes another form of it.
+/// Pairs that are only copied are put together where they are needed.
 #include <algorithm>
 
 #include "region/tree.h"
@@ -49,7 +50,9 @@ class Folder {
     }
   }
 
+  /// True where the instruction has become part of the one that uses it.
   bool fold(Items& items, std::size_t at) {
+    if (items[at].get<Instruction>()->operation == Operation::pack) return foldPack(items, at);
     const Instruction& negation = *items[at].get<Instruction>();
     if (negation.operation != Operation::neg || negation.out.kind != Operand::Kind::cell) {
       return false;
@@ -59,6 +62,22 @@ class Folder {
     Instruction& user = *items[use->position].get<Instruction>();
     if (user.form != negation.form) return false;
     return takeIn(user, negation.out, negation.in[0]);
+  }
+
+  bool foldPack(Items& items, std::size_t at) {
+    const Instruction& pack = *items[at].get<Instruction>();
+    if (pack.out.kind != Operand::Kind::cell) return false;
+    const Use* use = onlyUse(items, at, pack.out.index);
+    if (use == nullptr || !stays(items, at, use->position, pack.in[0]) ||
+        !stays(items, at, use->position, pack.in[1])) {
+      return false;
+    }
+    Instruction& user = *items[use->position].get<Instruction>();
+    if (user.operation != Operation::move || user.form != Form::pair) return false;
+    const Operand out = user.out;
+    user = pack;
+    user.out = out;
+    return true;
   }
 
   /// Each assignment of the cell has one use after it, all in this list.

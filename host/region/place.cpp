@@ -99,7 +99,27 @@ Operand Builder::access(const ir::Access& access, Form form, int position) {
   }
   const Place place = placeOf(access);
   if (!place.known) return {};
-  if (buffer.location == "register") return cellOf(access, place, form);
+  if (buffer.location == "register") {
+    // Elements that were written one by one are put together where lanes read them.
+    if (inLanes() && position != -2 && place.lane != 0 && place.elements.isConstant()) {
+      const std::int64_t element = place.elements.constant();
+      const auto alone = [&](std::int64_t at) {
+        const auto found = cells_.find({program_.storageOf(access.buffer), at});
+        if (found == cells_.end()) return Operand();
+        const int cell = found->second.first;
+        const bool one = tree_.cells[static_cast<std::size_t>(cell)].form == Form::f32;
+        return one ? cellOperand(cell) : Operand();
+      };
+      const Operand first = alone(element);
+      const Operand second = alone(element + place.lane);
+      if (form == Form::pair && first != Operand() && second != Operand()) {
+        const Operand both = temporary(Form::pair);
+        emit(Operation::pack, Form::pair, both, first, second);
+        return both;
+      }
+    }
+    return cellOf(access, place, form);
+  }
   return memory(access, place, form, position);
 }
 

@@ -9,6 +9,7 @@
 #include "search/banks.h"
 #include "search/composites/streams.h"
 #include "search/expert_block.h"
+#include "search/expert_transfers.h"
 #include "search/recipe.h"
 
 namespace dojo::search {
@@ -99,6 +100,14 @@ class StreamRecipe : private Recipe {
     return ir::mentionsBuffer(node, id);
   }
 
+  /// What is copied beside the rest stays beside it.
+  static bool transfers(const ir::Node& node) {
+    if (node.isLeaf()) return false;
+    const std::vector<ir::Node>& body = node.scope().body;
+    return node.scope().mapping.has(ir::MapKind::dma) ||
+           std::any_of(body.begin(), body.end(), transfers);
+  }
+
   /// A constant that is assigned.
   static bool isInitial(const ir::Node& node) {
     return node.isLeaf() && !node.leaf().isReduction() && node.leaf().op == ir::Op::copy &&
@@ -109,7 +118,7 @@ class StreamRecipe : private Recipe {
   /// instruction and what takes a routine, between sums and what they sum up, and between nests.
   void part() {
     fromInside([this](const ir::Visit& visit) {
-      if (freeExtent(program(), visit.path) == 0) return false;
+      if (freeExtent(program(), visit.path) == 0 || transfers(*visit.node)) return false;
       const std::vector<ir::Node>& body = visit.node->scope().body;
       for (std::size_t k = 0; k + 1 < body.size(); ++k) {
         if (!isInitial(body[k]) || touches(body[k + 1], body[k].leaf().dst.buffer)) continue;
@@ -203,6 +212,11 @@ class StreamRecipe : private Recipe {
     for (std::int64_t loop = 0; loop < 4; ++loop) {
       for (const std::int64_t block : {8, 4, 6, 12, 16}) {
         out.push_back({{"stream_nest", {path, block, loop, std::int64_t{1}}}});
+      }
+    }
+    for (std::int64_t loop = 0; loop < 3; ++loop) {
+      for (const std::int64_t block : {8, 4, 6, 1}) {
+        out.push_back({{"stream_pairs", {path, block, loop}}});
       }
     }
     out.push_back({{"stream_sum", {path, kInFlight, std::int64_t{1}}}});
@@ -359,6 +373,8 @@ class StreamRecipe : private Recipe {
 
 }  // namespace
 
-Position expertOnStreams(const Position& start) { return StreamRecipe(start).run(); }
+Position expertOnStreams(const Position& start) {
+  return StreamRecipe(expertTransfers(start)).run();
+}
 
 }  // namespace dojo::search

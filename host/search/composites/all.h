@@ -19,6 +19,7 @@ const Composite* parallelizeBy();
 const Composite* streamNest();
 const Composite* streamSum();
 const Composite* streamMap();
+const Composite* streamPairs();
 const Composite* instruct();
 
 }  // namespace dojo::search::composite

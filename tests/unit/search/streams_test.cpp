@@ -27,10 +27,11 @@ const target::Target& cluster() {
   return target;
 }
 
-ir::Program kernel(const std::string& name, const std::map<std::string, std::int64_t>& shape) {
+ir::Program kernel(const std::string& name, const std::map<std::string, std::int64_t>& shape,
+                   ir::DType dtype = ir::DType::f64) {
   ir::ParseOptions options;
   options.params = shape;
-  options.dtype = ir::DType::f64;
+  options.dtype = dtype;
   auto loaded = kernels::load(name, options);
   REQUIRE((loaded ? "" : loaded.error().text()) == std::string());
   return std::move(loaded->program);
@@ -122,12 +123,41 @@ TEST_CASE("kernels of several nests and of odd sizes come out right") {
   }
 }
 
+TEST_CASE("f32 goes through data movers two elements at a time") {
+  using Shape = std::map<std::string, std::int64_t>;
+  const std::vector<std::pair<std::string, Shape>> cases = {
+      {"matmul_nt", {{"M", 4}, {"N", 8}, {"K", 16}}},
+      {"matmul_nt", {{"M", 3}, {"N", 5}, {"K", 6}}},
+      {"axpy", {{"N", 64}}},
+      {"dot", {{"N", 64}}},
+      {"sum", {{"N", 32}}},
+      {"relu", {{"N", 2}, {"M", 16}}},
+      {"reducemean", {{"N", 4}, {"M", 16}}},
+  };
+  for (const auto& [name, shape] : cases) {
+    const ir::Program plain = kernel(name, shape, ir::DType::f32);
+    INFO(name);
+    const ir::Program best = planned(plain);
+    isGood(plain, best);
+    CHECK(count(best, ir::MapKind::vector) > 0);
+    CHECK(count(best, ir::MapKind::stream) > 0);
+  }
+  // What isn't pairs stays as it is.
+  for (const std::int64_t n : {1, 7, 33}) {
+    for (const char* name : {"axpy", "dot", "sum"}) {
+      const ir::Program plain = kernel(name, {{"N", n}}, ir::DType::f32);
+      INFO(name << " " << n);
+      isGood(plain, planned(plain));
+    }
+  }
+}
+
 TEST_CASE("composites for data movers have no place where a target has none") {
   auto host = target::load("host");
   REQUIRE(host);
   const ir::Program plain = kernel("matmul", {{"M", 16}, {"N", 16}, {"K", 16}});
   const moves::State state(plain, *host);
-  for (const char* name : {"stream_nest", "stream_sum", "stream_map"}) {
+  for (const char* name : {"stream_nest", "stream_sum", "stream_map", "stream_pairs"}) {
     CHECK(search::findComposite(name)->places(state).empty());
   }
 }
