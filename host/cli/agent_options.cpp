@@ -10,11 +10,14 @@ void addAgentOptions(CLI::App& command, AgentArgs& args, bool choose) {
                     "A learned agent plays, in place of --strategy, and goes on learning")
         ->check(CLI::IsMember({kAgentStrategy}))
         ->excludes(command.get_option("--strategy"));
+    command.add_flag("--rank", args.rank,
+                     "A learned model of costs ranks what the strategy draws; the most promising "
+                     "is measured");
   }
   command.add_option("--agent-file", args.checkpoint,
                      "The agent's checkpoint; by default the one that ships; none: an agent that "
                      "has learned nothing yet");
-  command.add_option("--embedding", args.weights,
+  command.add_option(choose ? "--embedding" : "--encoder", args.weights,
                      "Weights of the encoder that reads programs; by default those that ship");
   command.add_flag("--no-learn", args.noLearn, "The agent plays by what it knows alone");
 }
@@ -28,6 +31,14 @@ agent::AgentSettings settingsOf(const AgentArgs& args) {
 }
 
 void AgentUse::applyTo(tune::Request& request) const {
+  if (!ranked.empty()) {
+    request.strategy += " ranked by " + ranked;
+    request.makeRanker = [made = settings]() -> Result<std::shared_ptr<search::Ranker>> {
+      Result<std::shared_ptr<agent::Ranking>> ranking = agent::makeRanking(made);
+      if (!ranking.ok()) return ranking.error();
+      return std::shared_ptr<search::Ranker>(std::move(ranking).value());
+    };
+  }
   if (name.empty()) return;
   request.strategy = name;
   request.makeStrategy = [made = settings](const search::Problem& problem) {
@@ -37,8 +48,16 @@ void AgentUse::applyTo(tune::Request& request) const {
 
 Result<AgentUse> useAgent(const AgentArgs& args, const std::string& strategy) {
   AgentUse out;
-  if (args.agent.empty() && strategy != kAgentStrategy) return out;
   out.settings = settingsOf(args);
+  if (args.agent.empty() && strategy != kAgentStrategy) {
+    if (!args.rank) return out;
+    agent::AgentSettings reader = out.settings;
+    reader.checkpoint = agent::kUntrained;
+    const Result<agent::OpenedAgent> opened = agent::openAgent(reader);
+    if (!opened.ok()) return opened.error();
+    out.ranked = opened->hash;
+    return out;
+  }
   Result<agent::OpenedAgent> opened = agent::openAgent(out.settings);
   if (!opened.ok()) return opened.error();
   out.name = std::string(kAgentStrategy) + " " + opened->hash;

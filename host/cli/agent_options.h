@@ -20,8 +20,10 @@ struct AgentArgs {
   std::string checkpoint;  ///< As agent::AgentSettings::checkpoint.
   std::string weights;     ///< As agent::AgentSettings::weights.
   bool noLearn = false;
+  bool rank = false;  ///< The learned cost model ranks what a strategy draws.
 };
-/// --agent-file, --embedding, --no-learn and, where `choose`, --agent.
+/// --agent-file, --no-learn, --embedding, --agent and --rank; without `choose` neither of the last
+/// two, and --encoder in place of --embedding.
 void addAgentOptions(CLI::App& command, AgentArgs& args, bool choose);
 
 [[nodiscard]] agent::AgentSettings settingsOf(const AgentArgs& args);
@@ -31,6 +33,7 @@ struct AgentUse {
   /// The name under which runs are logged: with what pins the agent at their start. Empty: no
   /// agent.
   std::string name;
+  std::string ranked;  ///< Of a ranker, what pins it; empty: none.
   std::vector<std::string> notes;
   agent::AgentSettings settings;
 

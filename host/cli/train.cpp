@@ -14,6 +14,9 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/rows.h"
+#include "cli/train_play.h"
+#include "cli/tune.h"
 
 namespace dojo::cli {
 namespace {
@@ -26,6 +29,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::int64_t every = 100;
   std::string folder = "dojo-train";
+  TrainPlayArgs play;
 };
 
 constexpr const char* kHeader =
@@ -136,7 +140,12 @@ int trainEmbedding(const Options& options) {
 
 int run(const Options& options) {
   if (!options.embedding) {
-    return fail({"cli.usage", "expected --embedding: there is nothing else to train yet", "", ""});
+    TrainPlayArgs args = options.play;
+    args.targets = options.targets;
+    args.kernels = options.kernels;
+    args.seed = options.seed;
+    args.folder = options.folder;
+    return trainPlay(args);
   }
   if (options.steps < 1 || options.every < 1 || options.targets.empty()) {
     return fail(
@@ -149,20 +158,35 @@ int run(const Options& options) {
 
 void addTrain(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = addCommand(app, "train", "Trains the learned agent; goes on where it stopped",
-                                 "dojo train --embedding --steps 20000 --seed 1",
-                                 [options] { return run(*options); });
+  CLI::App* command =
+      addCommand(app, "train", "Trains the learned agent; goes on where it stopped",
+                 "dojo train --games 60 --targets qemu-rv64gcv --kernels axpy,dot,bmm",
+                 [options] { return run(*options); });
   command->add_flag("--embedding", options->embedding,
                     "The encoder of programs: on programs alone, without a device");
   command->add_option("--targets", options->targets, "Targets to play on, separated by commas")
       ->delimiter(',');
   command->add_option("--kernels", options->kernels, "Kernels to play; all of the suite by default")
       ->delimiter(',');
-  command->add_option("--steps", options->steps, "Steps of training in all");
-  command->add_option("--seed", options->seed, "Of weights and programs");
-  command->add_option("--every", options->every, "Steps from one checkpoint to the next");
+  command->add_option("--games", options->play.games, "Games in all: kernels at shapes on targets")
+      ->capture_default_str();
+  command->add_option("--trials", options->play.trials, "The most programs of a game to measure")
+      ->capture_default_str();
+  command
+      ->add_option("--learn", options->play.learn,
+                   "Steps of learning after a game, for each of its trials")
+      ->capture_default_str();
+  command->add_flag("--fixed-shapes", options->play.fixedShapes,
+                    "Kernels at their own shapes; otherwise those that name none vary");
+  command->add_option("--runner", options->play.runner, "Path of another runner");
+  addLogOption(*command, options->play.log);
+  addAgentOptions(*command, options->play.agent, false);
+  command->add_option("--steps", options->steps, "Of --embedding: steps of training in all");
+  command->add_option("--seed", options->seed, "Of everything that is random");
+  command->add_option("--every", options->every,
+                      "Of --embedding: steps from one checkpoint to the next");
   command->add_option("--folder", options->folder,
-                      "Where the checkpoint, the curve and the weights are");
+                      "Where checkpoints, curves and what was trained are");
 }
 
 }  // namespace dojo::cli

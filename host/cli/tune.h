@@ -8,6 +8,7 @@
 #include "cli/agent_options.h"
 #include "cli/command.h"
 #include "cli/workplace.h"
+#include "kernels/kernels.h"
 #include "search/search.h"
 #include "tune/tuner.h"
 
@@ -49,6 +50,9 @@ struct TuneArgs {
                                        double hz);
 /// How a search's process ends where a kernel that doesn't return still holds the device.
 [[noreturn]] void leaveBusyDevice(int code);
+
+/// "softmax,matmul:M=64,N=64,./mine.dojo": what has a '=' and no ':' is one more parameter.
+[[nodiscard]] std::vector<kernels::Case> parseCases(const std::string& text);
 
 /// dojo tune --suite
 int tuneSuite(const TuneArgs& args);

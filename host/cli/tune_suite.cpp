@@ -18,25 +18,6 @@
 namespace dojo::cli {
 namespace {
 
-/// "softmax,matmul:M=64,N=64,./mine.dojo": what has a '=' and no ':' is one more parameter.
-std::vector<kernels::Case> parseCases(const std::string& text) {
-  std::vector<kernels::Case> out;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string item = text.substr(at, end - at);
-    at = end + 1;
-    const std::size_t colon = item.find(':');
-    if (colon == std::string::npos && item.find('=') != std::string::npos && !out.empty()) {
-      out.back().shape += (out.back().shape.empty() ? "" : ",") + item;
-    } else if (colon != std::string::npos) {
-      out.push_back({item.substr(0, colon), item.substr(colon + 1)});
-    } else if (!item.empty()) {
-      out.push_back({item, ""});
-    }
-  }
-  return out;
-}
-
 Result<std::vector<LoadedKernel>> loadAll(const TuneArgs& args, const target::Target& target) {
   std::vector<LoadedKernel> out;
   const std::vector<kernels::Case> cases =
@@ -146,6 +127,24 @@ struct Report {
 };
 
 }  // namespace
+
+std::vector<kernels::Case> parseCases(const std::string& text) {
+  std::vector<kernels::Case> out;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string item = text.substr(at, end - at);
+    at = end + 1;
+    const std::size_t colon = item.find(':');
+    if (colon == std::string::npos && item.find('=') != std::string::npos && !out.empty()) {
+      out.back().shape += (out.back().shape.empty() ? "" : ",") + item;
+    } else if (colon != std::string::npos) {
+      out.push_back({item.substr(0, colon), item.substr(colon + 1)});
+    } else if (!item.empty()) {
+      out.push_back({item, ""});
+    }
+  }
+  return out;
+}
 
 int tuneSuite(const TuneArgs& args) {
   auto refuse = [&](const Error& error) { return fail(error, args.json); };

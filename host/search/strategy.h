@@ -15,6 +15,7 @@
 #include "ir/program.h"
 #include "search/evaluator.h"
 #include "search/history.h"
+#include "search/ranker.h"
 #include "target/target.h"
 
 namespace dojo::search {
@@ -31,6 +32,9 @@ struct Problem {
   /// Schedules of the same kernel elsewhere, tried next as far as they fit, from `plain`; only
   /// where the search starts there too.
   std::vector<moves::Trace> warm = {};
+  /// Of several candidates that a strategy draws the one that this prefers is measured; nullptr:
+  /// each that is drawn.
+  std::shared_ptr<Ranker> ranker = nullptr;
 };
 
 class Strategy {

@@ -209,6 +209,11 @@ Status Tuner::State::makeSearch() {
   Result<std::vector<moves::Trace>> warm = warmStart();
   if (!warm.ok()) return warm.error();
   problem.warm = std::move(warm).value();
+  if (request.makeRanker) {
+    Result<std::shared_ptr<search::Ranker>> ranker = request.makeRanker();
+    if (!ranker.ok()) return ranker.error();
+    problem.ranker = std::move(ranker).value();
+  }
   Result<std::unique_ptr<search::Strategy>> made =
       request.makeStrategy ? request.makeStrategy(problem)
                            : search::makeStrategy(request.strategy, problem);

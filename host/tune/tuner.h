@@ -31,6 +31,8 @@ struct Request {
   /// Makes the strategy, where search knows none of its name. `strategy` then tells strategies
   /// apart in all that the path of the search depends on.
   std::function<Result<std::unique_ptr<search::Strategy>>(const search::Problem&)> makeStrategy;
+  /// See search::Problem; `strategy` then tells rankers apart, too.
+  std::function<Result<std::shared_ptr<search::Ranker>>()> makeRanker;
   bool expert = true;  ///< See search::Problem.
   /// Schedules that the log has of the same kernel at other shapes are tried first; a run keeps
   /// those that it began with, however the log grows.

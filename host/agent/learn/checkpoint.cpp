@@ -71,7 +71,23 @@ bool take(ByteReader& in, const Shelf& shelf, Experience& experience) {
   return take(in, shelf, experience.next);
 }
 
+/// The programs of all that is remembered, ascending.
+std::vector<ProgramKey> spokenOf(const Replay& replay) {
+  std::vector<ProgramKey> keys;
+  for (std::size_t k = 0; k < replay.size(); ++k) {
+    for (const Situation* situation : {&replay.at(k).from, &replay.at(k).next}) {
+      if (!situation->choices.empty()) keys.push_back(situation->program);
+      for (const Choice& choice : situation->choices) keys.push_back(choice.program);
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
 }  // namespace
+
+void Learner::tidy() { shelf_.keep(spokenOf(replay_)); }
 
 void Learner::save(Archive& archive) const {
   archive.put("online", online_.parameters(), Stored::single);
@@ -82,8 +98,6 @@ void Learner::save(Archive& archive) const {
   putNumber(counters, static_cast<std::uint64_t>(choices_));
   archive.put("counters", counters);
 
-  // Only what the replay speaks of.
-  std::vector<ProgramKey> keys;
   std::string replay;
   putNumber(replay, static_cast<std::uint64_t>(replay_.draws()));
   putNumber(replay, static_cast<std::uint64_t>(replay_.oldest()));
@@ -93,14 +107,9 @@ void Learner::save(Archive& archive) const {
     const Experience& one = replay_.at(k);
     put(replay, one);
     putReal(replay, replay_.priority(k));
-    for (const Situation* situation : {&one.from, &one.next}) {
-      if (!situation->choices.empty()) keys.push_back(situation->program);
-      for (const Choice& choice : situation->choices) keys.push_back(choice.program);
-    }
   }
   archive.put("replay", std::move(replay));
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  const std::vector<ProgramKey> keys = spokenOf(replay_);
   Matrix rows = Matrix::unset(keys.size(), shelf_.width());
   std::string names;
   for (std::size_t k = 0; k < keys.size(); ++k) {
@@ -111,8 +120,15 @@ void Learner::save(Archive& archive) const {
   archive.put("shelf", rows, Stored::single);
 }
 
+void Learner::saveForPlay(Archive& archive) const {
+  archive.put("online", online_.parameters(), Stored::half);
+  archive.put("slow", slow_.parameters(), Stored::half);
+  archive.put("for-play", "");
+}
+
 Status Learner::load(const Archive& archive) {
   if (Status s = archive.get("online", online_.parameters()); !s.ok()) return s;
+  if (archive.bytes("for-play") != nullptr) return archive.get("slow", slow_.parameters());
   if (Status s = archive.get("slow", slow_.parameters()); !s.ok()) return s;
   if (Status s = get(archive, "adam", online_.parameters(), adam_); !s.ok()) return s;
   const Error damaged{"agent.damaged", "the checkpoint isn't complete", "", ""};

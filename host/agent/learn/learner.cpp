@@ -76,19 +76,26 @@ std::vector<double> Learner::values(const Situation& situation) {
   return valuesBy(online_, situation);
 }
 
-std::size_t Learner::explore(const Situation& situation) {
+std::size_t Learner::explore(const Situation& situation) { return explore(situation, {}, 0); }
+
+std::size_t Learner::explore(const Situation& situation, const std::vector<double>& beside,
+                             double trust) {
   ++choices_;
   search::Random random = fresh();
   if (options_.network.noisy) {
     online_.draw(random);
-    return bestOf(valuesBy(online_, situation));
+  } else {
+    const double done = static_cast<double>(choices_) /
+                        static_cast<double>(std::max<std::int64_t>(options_.epsilonSteps, 1));
+    const double epsilon =
+        options_.epsilon + (options_.leastEpsilon - options_.epsilon) * std::min(done, 1.0);
+    if (random.chance(epsilon)) return random.below(situation.choices.size());
   }
-  const double done = static_cast<double>(choices_) /
-                      static_cast<double>(std::max<std::int64_t>(options_.epsilonSteps, 1));
-  const double epsilon =
-      options_.epsilon + (options_.leastEpsilon - options_.epsilon) * std::min(done, 1.0);
-  if (random.chance(epsilon)) return random.below(situation.choices.size());
-  return bestOf(valuesBy(online_, situation));
+  std::vector<double> values = valuesBy(online_, situation);
+  for (std::size_t k = 0; k < beside.size(); ++k) {
+    values[k] = (1 - trust) * values[k] + trust * beside[k];
+  }
+  return bestOf(values);
 }
 
 std::vector<double> Learner::targets(const std::vector<const Experience*>& experiences) {

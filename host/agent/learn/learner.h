@@ -58,8 +58,14 @@ class Learner {
   [[nodiscard]] std::vector<double> values(const Situation& situation);
   /// A choice to try: the best under the noise of the moment, or now and then any.
   [[nodiscard]] std::size_t explore(const Situation& situation);
+  /// The same where something else has an opinion of the choices: of both values that one counts by
+  /// `trust`, and the network's by what is left.
+  [[nodiscard]] std::size_t explore(const Situation& situation, const std::vector<double>& beside,
+                                    double trust);
 
   void remember(Experience experience) { replay_.add(std::move(experience)); }
+  /// Takes programs from the shelf that no memory speaks of.
+  void tidy();
   /// One step of learning from a batch; the mean loss, 0 while there is too little to draw from.
   /// Error "agent.nan": nothing was changed.
   [[nodiscard]] Result<double> learn();
@@ -70,7 +76,9 @@ class Learner {
 
   /// All that going on takes: networks, replay, the shelf, counters.
   void save(Archive& archive) const;
-  /// Into a learner of equal options. Errors: "agent.shape", "agent.damaged".
+  /// The networks alone, as f16.
+  void saveForPlay(Archive& archive) const;
+  /// Either, into a learner of equal options. Errors: "agent.shape", "agent.damaged".
   [[nodiscard]] Status load(const Archive& archive);
 
   [[nodiscard]] QNetwork& online() { return online_; }

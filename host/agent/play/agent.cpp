@@ -36,14 +36,26 @@ Status Agent::know(const std::vector<std::string>& texts) {
   return {};
 }
 
-Status Agent::save(const std::string& path) const {
+Status Agent::save(const std::string& path, const std::map<std::string, std::string>& extra) const {
   Archive archive(kKind);
   archive.put("embedder", embedder_->identity());
+  for (const auto& [name, bytes] : extra) archive.put(name, bytes);
   learner_.save(archive);
+  repertoire_.save(archive);
   return archive.save(path);
 }
 
-Result<std::vector<std::string>> Agent::load(const std::string& path) {
+Status Agent::saveForPlay(const std::string& path, const std::string& madeBy) const {
+  Archive archive(kKind);
+  archive.put("embedder", embedder_->identity());
+  archive.put("made-by", madeBy);
+  learner_.saveForPlay(archive);
+  repertoire_.save(archive);
+  return archive.save(path);
+}
+
+Result<std::vector<std::string>> Agent::load(const std::string& path,
+                                             std::map<std::string, std::string>* extra) {
   const Result<Archive> archive = Archive::load(path, kKind);
   if (!archive.ok()) return archive.error();
   const std::string* embedder = archive->bytes("embedder");
@@ -58,6 +70,16 @@ Result<std::vector<std::string>> Agent::load(const std::string& path) {
     Error error = status.error();
     error.where = path;
     return error;
+  }
+  if (Status status = repertoire_.load(*archive); !status.ok()) {
+    Error error = status.error();
+    error.where = path;
+    return error;
+  }
+  if (extra != nullptr) {
+    for (auto& [name, bytes] : *extra) {
+      if (const std::string* found = archive->bytes(name)) bytes = *found;
+    }
   }
   std::vector<std::string> notes;
   if (const auto added = archive->newMoves(); !added.empty()) {

@@ -93,6 +93,12 @@ Result<OpenedAgent> openAgent(const AgentSettings& settings) {
   return out;
 }
 
+Result<std::shared_ptr<Ranking>> makeRanking(const AgentSettings& settings) {
+  Result<std::unique_ptr<Embedder>> embedder = embedderOf(settings);
+  if (!embedder.ok()) return embedder.error();
+  return std::make_shared<Ranking>(std::move(embedder).value(), RankOptions());
+}
+
 Result<std::unique_ptr<search::Strategy>> makePerfLlm(const AgentSettings& settings,
                                                       const search::Problem& problem) {
   Result<OpenedAgent> opened = openAgent(settings);

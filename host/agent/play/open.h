@@ -10,6 +10,7 @@
 
 #include "agent/play/agent.h"
 #include "agent/play/perfllm.h"
+#include "agent/play/ranking.h"
 #include "search/strategy.h"
 
 namespace dojo::agent {
@@ -42,6 +43,9 @@ struct OpenedAgent {
 /// The strategy `perfllm`, with an agent of its own. Errors: openAgent()'s.
 [[nodiscard]] Result<std::unique_ptr<search::Strategy>> makePerfLlm(const AgentSettings& settings,
                                                                     const search::Problem& problem);
+
+/// Ranks the candidates of any strategy (search::Problem::ranker). Errors: loadEncoder()'s.
+[[nodiscard]] Result<std::shared_ptr<Ranking>> makeRanking(const AgentSettings& settings);
 
 /// Where a file that ships is ("encoder", "agent"); empty: nowhere.
 [[nodiscard]] std::string shippedFile(const std::string& name);

@@ -3,22 +3,33 @@
 /// The agent as a strategy: it plays, and goes on learning from what it is told.
 #pragma once
 
+#include <deque>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "agent/play/agent.h"
+#include "agent/play/cost_model.h"
+#include "agent/play/proposer.h"
 #include "search/strategies/walk.h"
 
 namespace dojo::agent {
 
 struct PlayOptions {
   std::size_t chains = 4;      ///< Plays that go on side by side.
-  std::size_t successors = 3;  ///< That a step chooses among, besides stopping.
-  std::size_t longest = 8;     ///< Steps of a play; then it begins anew.
-  /// Where a play begins: at one of so many best states, or (`fresh` of them) at the start.
-  std::size_t elite = 8;
-  double fresh = 0.2;
-  std::size_t learnEvery = 1;  ///< Trials to a step of learning; 0: none.
+  std::size_t successors = 4;  ///< That a step chooses among, besides stopping.
+  std::size_t longest = 4;     ///< Steps of a play; then it begins anew.
+  std::size_t elite = 8;       ///< Plays begin at one of so many best states, mostly the first.
+  double fresh = 0.05;         ///< Of the plays begin at the start.
+  std::size_t learnEvery = 2;  ///< Trials to a step of learning; 0: nothing is learned.
+  /// Schedules of other games are tried first, for so much of the budget at most.
+  double openings = 0.2;
+  bool guided = true;  ///< What is drawn is guided by what has worked.
+  bool choose = true;  ///< The learner chooses among successors; else the first is taken.
+  bool model = true;   ///< What was measured in this game is asked, too.
+  /// Outcomes after which the model counts as much as the network.
+  double trusted = 12;
+  bool operator==(const PlayOptions&) const = default;
 };
 
 /// All of them as a line: equal options have equal lines.
@@ -27,13 +38,15 @@ struct PlayOptions {
 /// What became of the agent's own time.
 struct PlayCounts {
   std::int64_t steps = 0, stops = 0, learned = 0;
-  double loss = 0;  ///< Of the last step of learning.
+  std::int64_t openings = 0;  ///< Schedules of other games that were tried.
+  double loss = 0;            ///< Of the last step of learning.
   /// What ended learning or reading, if anything did; the play then goes on at random.
   Status trouble;
 };
 
-/// Plays go on side by side. At a step some successors of the state are drawn, and the learner
-/// chooses one, which is measured, or stops.
+/// First what was best in games like this one; then plays go on side by side from the best so far.
+/// At a step some successors of the state are drawn, and the learner chooses one, which is
+/// measured, or stops.
 class PerfLlm final : public search::Walk {
  public:
   /// `agent` outlives this.
@@ -41,6 +54,8 @@ class PerfLlm final : public search::Walk {
 
   [[nodiscard]] int lookahead() const override { return static_cast<int>(options_.chains); }
   [[nodiscard]] const PlayCounts& counts() const { return counts_; }
+  /// The best schedules so far into the agent's repertoire, as openings of `game`.
+  void keepOpenings(const std::string& game);
 
  protected:
   std::optional<search::Position> attempt(std::int64_t index) override;
@@ -54,7 +69,8 @@ class PerfLlm final : public search::Walk {
     double score = search::kFailed;  ///< Of where it is.
     std::size_t steps = 0;
     StepJoiner joiner;
-    std::optional<Step> chosen;  ///< The step whose outcome is awaited.
+    std::optional<Step> chosen;      ///< The step whose outcome is awaited.
+    std::vector<std::string> kinds;  ///< What that step is made of.
   };
   struct State {
     search::Position at;
@@ -64,18 +80,30 @@ class PerfLlm final : public search::Walk {
   Chain& chainOf(std::int64_t index) {
     return chains_[static_cast<std::size_t>(index) % options_.chains];
   }
-  void begin(Chain& chain);
+  [[nodiscard]] double done(std::int64_t index) const;
+  const State* elite(double late);
+  void begin(Chain& chain, double late);
   void finish(Chain& chain, Step step);
   /// What came of the step that the chain chose.
-  void came(Chain& chain, const search::Position& position, double score);
+  void came(Chain& chain, const search::Position& position, double score, double late);
   void learn();
+  void open();
+  std::optional<search::Position> opening(Chain& chain);
+  [[nodiscard]] std::size_t choose(const Situation& here, const Chain& chain);
 
   Agent& agent_;
   PlayOptions options_;
   TargetFeatures target_;
+  std::string targetName_;
+  Proposer proposer_;
+  double budget_;
   double startScore_ = search::kFailed;
   std::vector<State> best_;  ///< The elite, best first.
   std::vector<Chain> chains_;
+  bool opened_ = false;
+  std::deque<Draw> openings_;
+  std::unordered_set<ProgramKey> proposed_;
+  CostModel model_;
   PlayCounts counts_;
   std::int64_t trials_ = 0;
 };

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "search/position.h"
 #include "search/strategy.h"
@@ -36,12 +38,21 @@ class Walk : public Strategy {
   const Position start_;
 
  private:
+  struct Drawn {
+    Position at;
+    Candidate candidate;
+  };
+
+  /// The next that is worth measuring; `among`: those drawn before it for the same trial.
+  std::optional<Drawn> draw(const History& history, const std::vector<Candidate>& among);
   void learn(const Position& position, const Outcome& outcome);
   [[nodiscard]] bool hopeless(const Position& position) const;
 
   double bestRate_ = 0;  ///< Operations a cycle, the most that any program reached.
   double bestCycles_ = 0;
   std::int64_t pruned_ = 0;
+  std::shared_ptr<Ranker> ranker_;
+  std::deque<Drawn> spare_;     ///< Drawn, but something else was preferred.
   std::deque<Position> first_;  ///< What is proposed first: the expert's, and what fits of others.
   std::map<std::int64_t, Position> pending_;
 };
