@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "cli/agent_options.h"
 
+#include <filesystem>
+
+#include "agent/remote/remote.h"
+#include "cli/interrupt.h"
+#include "cli/workplace.h"
+
 namespace dojo::cli {
 
 void addAgentOptions(CLI::App& command, AgentArgs& args, bool choose) {
@@ -19,6 +25,11 @@ void addAgentOptions(CLI::App& command, AgentArgs& args, bool choose) {
                      "has learned nothing yet");
   command.add_option(choose ? "--embedding" : "--encoder", args.weights,
                      "Weights of the encoder that reads programs; by default those that ship");
+  command.add_option("--embedder", args.embedder,
+                     "URL of a server that reads programs in place of the encoder, by the "
+                     "OpenAI-compatible /v1/embeddings; its key is $DOJO_EMBEDDER_KEY");
+  command.add_option("--embedder-model", args.embedderModel, "The model that it is asked for")
+      ->needs("--embedder");
   command.add_flag("--no-learn", args.noLearn, "The agent plays by what it knows alone");
 }
 
@@ -27,11 +38,24 @@ agent::AgentSettings settingsOf(const AgentArgs& args) {
   out.checkpoint = args.checkpoint;
   out.weights = args.weights;
   if (args.noLearn) out.play.learnEvery = 0;
+  if (!args.embedder.empty()) {
+    agent::RemoteOptions remote;
+    remote.url = args.embedder;
+    remote.model = args.embedderModel;
+    remote.interrupted = &interrupted();
+    if (const std::filesystem::path references = referenceFolder(); !references.empty()) {
+      remote.cacheFolder = (references.parent_path() / "embeddings").string();
+    }
+    out.embedder = [remote] { return agent::openRemoteEmbedder(remote); };
+  }
   return out;
 }
 
 void AgentUse::applyTo(tune::Request& request) const {
   if (!ranked.empty()) {
+    request.makeStrategy = [strategy = request.strategy](const search::Problem& problem) {
+      return search::makeStrategy(strategy, problem);
+    };
     request.strategy += " ranked by " + ranked;
     request.makeRanker = [made = settings]() -> Result<std::shared_ptr<search::Ranker>> {
       Result<std::shared_ptr<agent::Ranking>> ranking = agent::makeRanking(made);
