@@ -27,7 +27,7 @@ class StreamRecipe : private Recipe {
   explicit StreamRecipe(Position start) : Recipe(std::move(start)) {}
 
   Position run() {
-    simplify();
+    hoist();
     pad();
     peel();
     part();
@@ -37,14 +37,6 @@ class StreamRecipe : private Recipe {
   }
 
  private:
-  void simplify() {
-    everywhere([this](const ir::Visit& visit) {
-      if (!visit.node->isLeaf() || visit.enclosing.empty()) return false;
-      if (visit.node->leaf().op == ir::Op::div && take({"reciprocal", {visit.path}})) return true;
-      return take({"hoist", {visit.path}});
-    });
-  }
-
   void pad() {
     everywhere([this](const ir::Visit& visit) {
       if (!visit.node->isLeaf() || visit.node->guard.empty()) return false;

@@ -9,6 +9,7 @@
 
 #include "moves/lowerable.h"
 #include "search/position.h"
+#include "search/script.h"
 
 namespace dojo::search {
 
@@ -43,6 +44,36 @@ class Recipe {
       const std::vector<ir::Visit>& nodes = state->nodes();
       if (std::none_of(nodes.begin(), nodes.end(), step)) return;
     }
+  }
+
+  /// Takes what doesn't change out of loops, divisions by it included.
+  void hoist() {
+    everywhere([this](const ir::Visit& visit) {
+      if (!visit.node->isLeaf() || visit.enclosing.empty()) return false;
+      const ir::Leaf& leaf = visit.node->leaf();
+      if (leaf.op == ir::Op::div && take({"reciprocal", {visit.path}})) return true;
+      return take({"hoist", {visit.path}}) || dropDim(leaf, variableOf(visit.path) - 1);
+    });
+  }
+
+  /// Takes the dim away that only says in which iteration a value was made that is always the same.
+  bool dropDim(const ir::Leaf& leaf, int var) {
+    const ir::Buffer& buffer = program().buffer(leaf.dst.buffer);
+    const bool varies =
+        std::any_of(leaf.operands.begin(), leaf.operands.end(), [&](const ir::Operand& operand) {
+          const auto* access = std::get_if<ir::Access>(&operand);
+          const auto* index = std::get_if<ir::Affine>(&operand);
+          return (access != nullptr && uses(*access, var)) ||
+                 (index != nullptr && index->coef(var) != 0);
+        });
+    if (varies || buffer.isArgument() || leaf.isReduction()) return false;
+    for (int d = 0; d < buffer.rank(); ++d) {
+      const ir::Index& index = leaf.dst.indices[static_cast<std::size_t>(d)];
+      if (buffer.dims[static_cast<std::size_t>(d)].fold == 1 && index.affine.coef(var) != 0) {
+        return take({"drop_dim", {buffer.name, std::int64_t{d}}});
+      }
+    }
+    return false;
   }
 
   Position at_;
