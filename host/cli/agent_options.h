@@ -16,14 +16,15 @@ namespace dojo::cli {
 constexpr const char* kAgentStrategy = "perfllm";
 
 struct AgentArgs {
-  std::string agent;       ///< kAgentStrategy: it plays.
-  std::string checkpoint;  ///< As agent::AgentSettings::checkpoint.
-  std::string weights;     ///< As agent::AgentSettings::weights.
+  std::string agent;                    ///< kAgentStrategy: it plays.
+  std::string checkpoint;               ///< As agent::AgentSettings::checkpoint.
+  std::string weights;                  ///< As agent::AgentSettings::weights.
+  std::string embedder, embedderModel;  ///< As agent::RemoteOptions::url and model.
   bool noLearn = false;
   bool rank = false;  ///< The learned cost model ranks what a strategy draws.
 };
-/// --agent-file, --no-learn, --embedding, --agent and --rank; without `choose` neither of the last
-/// two, and --encoder in place of --embedding.
+/// --agent-file, --embedder, --no-learn, --embedding, --agent and --rank; without `choose` neither
+/// of the last two, and --encoder in place of --embedding.
 void addAgentOptions(CLI::App& command, AgentArgs& args, bool choose);
 
 [[nodiscard]] agent::AgentSettings settingsOf(const AgentArgs& args);
