@@ -273,7 +273,9 @@ std::vector<Operand> Builder::guesses(const std::vector<Operand>& of, int slot,
                                       std::optional<Operation> operation) {
   const auto count = static_cast<int>(of.size());
   tree_.slots = std::max(tree_.slots, slot + count);
-  const auto place = [&](int i) { return memoryFor(static_cast<std::size_t>(slot + i), false); };
+  const auto place = [&](int i) {
+    return memoryFor(static_cast<std::size_t>(slot) + static_cast<std::size_t>(i), false);
+  };
   const auto whole = [&](int i, bool write) {
     return siteOperand(tree_.scratchSite(place(i), Form::f64, write));
   };
