@@ -53,6 +53,11 @@ std::uint64_t roomFor(const ir::Buffer& argument) {
   return roomFor(argument.storageBytes()) * (argument.role == ir::Role::inout ? 2 : 1);
 }
 
+/// The memory that a buffer's location names; nullptr: it lies with the others.
+const transport::Region* regionOf(const transport::Hello& hello, const ir::Buffer& buffer) {
+  return buffer.location == "heap" ? nullptr : hello.region(buffer.location);
+}
+
 Status fitsTable(std::size_t entries, int pointerBytes) {
   const std::size_t most = kTableBytes / static_cast<std::size_t>(pointerBytes);
   if (entries <= most) return {};
@@ -65,11 +70,19 @@ Status fitsTable(std::size_t entries, int pointerBytes) {
 Status Layout::fits(const transport::Hello& hello, const ir::Program& program, int sets,
                     const std::vector<std::int64_t>& scratchBytes) {
   std::uint64_t needed = 0;
+  std::map<std::string, std::uint64_t> away;
   std::size_t entries = scratchBytes.size();
   for (const ir::Buffer& buffer : program.buffers) {
     if (!buffer.isArgument()) continue;
     ++entries;
-    needed += roomFor(buffer) * static_cast<std::uint64_t>(sets);
+    const std::uint64_t all = roomFor(buffer) * static_cast<std::uint64_t>(sets);
+    if (const transport::Region* far = regionOf(hello, buffer)) {
+      std::uint64_t& there = away[far->name];
+      there += all;
+      if (there > far->size) return tooLarge(static_cast<std::size_t>(sets), there, far->size);
+      continue;
+    }
+    needed += all;
   }
   for (const std::int64_t bytes : scratchBytes) needed += roomFor(bytes);
   if (Status table = fitsTable(entries, hello.pointerBytes); !table) return table;
@@ -101,6 +114,17 @@ Status Layout::allocate(Place& place, std::size_t index) {
   return taken;
 }
 
+Status Layout::allocate(Place& place, Far& far) const {
+  const std::uint64_t start = roundUp(far.base + far.used, DOJO_BUFFER_ALIGN) - far.base;
+  const std::uint64_t bytes = roundUp(place.bytes, DOJO_BUFFER_ALIGN) + 2 * kGuardBytes;
+  if (bytes > far.size || start > far.size - bytes) {
+    return tooLarge(inputs_.size(), start + bytes, far.size);
+  }
+  place.address = far.base + start + kGuardBytes;
+  far.used = start + bytes;
+  return {};
+}
+
 Result<std::unique_ptr<Layout>> Layout::make(transport::Device& device, const ir::Program& program,
                                              const std::vector<std::vector<ir::Tensor>>& inputSets,
                                              std::uint64_t seed) {
@@ -123,6 +147,9 @@ Result<std::unique_ptr<Layout>> Layout::make(transport::Device& device, const ir
   for (const ir::Buffer& buffer : program.buffers) {
     if (!buffer.isArgument()) continue;
     layout->arguments_.push_back(buffer);
+    if (const transport::Region* far = regionOf(device.hello(), buffer)) {
+      layout->far_.try_emplace(buffer.location, Far{far->base, far->size});
+    }
     layout->inouts_ += buffer.role == ir::Role::inout ? 1 : 0;
   }
   Status taken = layout->take(sets * kTableBytes, DOJO_BUFFER_ALIGN, layout->tables_);
@@ -145,6 +172,7 @@ Result<std::unique_ptr<Layout>> Layout::make(transport::Device& device, const ir
     }
   }
   layout->beforeRepacked_ = layout->beforeScratch_ = layout->used_;
+  for (auto& [location, far] : layout->far_) far.beforeRepacked = far.used;
   layout->sets_ = layout->plain_;
   taken = layout->upload();
   if (taken) taken = layout->place({}, {});
@@ -160,13 +188,17 @@ Result<Layout::Place> Layout::allocateArgument(const ir::Buffer& buffer, std::si
               .bytes = static_cast<std::uint64_t>(buffer.storageBytes()),
               .input = input};
   DOJO_CHECK(place.input.size() == place.bytes, "a tensor differs from its buffer in size");
+  const auto far = far_.find(buffer.location);
+  const auto here = [&](Place& what) {
+    return far == far_.end() ? allocate(what, index) : allocate(what, far->second);
+  };
   Status taken;
   if (place.role == ir::Role::inout) {
     Place copy = place;
-    taken = allocate(copy, index);
+    taken = here(copy);
     place.pristine = copy.address;
   }
-  if (taken) taken = allocate(place, index);
+  if (taken) taken = here(place);
   if (!taken) return taken.error();
   return place;
 }
@@ -235,6 +267,7 @@ Status Layout::placeRepacked(const std::vector<ir::Buffer>& arguments) {
   std::uint64_t needed = beforeRepacked_;
   for (std::size_t index = 0; index < arguments.size(); ++index) {
     if (arguments[index] == arguments_[index]) continue;
+    if (far_.contains(arguments[index].location)) continue;
     needed += roomFor(arguments[index]) * plain_.size();
   }
   if (needed > size_) return tooLarge(plain_.size(), needed, size_);
@@ -243,6 +276,7 @@ Status Layout::placeRepacked(const std::vector<ir::Buffer>& arguments) {
     if (!(arguments[index] == arguments_[index])) packed[index] = repacked(index, arguments[index]);
   }
   used_ = beforeRepacked_;
+  for (auto& [location, far] : far_) far.used = far.beforeRepacked;
   std::vector<std::vector<Place>> sets = plain_;
   std::vector<transport::Piece> pieces;
   for (std::size_t set = sets.size(); set-- > 0;) {

@@ -74,9 +74,16 @@ class Layout {
     std::vector<ir::Tensor> inputs;  ///< By set.
   };
 
+  /// A memory that the target names, for arguments that are said to lie there.
+  struct Far {
+    std::uint64_t base = 0, size = 0, used = 0;
+    std::uint64_t beforeRepacked = 0;
+  };
+
   explicit Layout(transport::Device& device) : device_(&device) {}
   /// `index`: of the buffer among those that the kernel is given.
   [[nodiscard]] Status allocate(Place& place, std::size_t index);
+  [[nodiscard]] Status allocate(Place& place, Far& far) const;
   [[nodiscard]] Status take(std::uint64_t bytes, std::uint64_t align, std::uint64_t& address);
   /// The argument in `set`, allocated with what it is restored from.
   [[nodiscard]] Result<Place> allocateArgument(const ir::Buffer& buffer, std::size_t index,
@@ -94,6 +101,7 @@ class Layout {
 
   transport::Device* device_;
   std::uint64_t base_ = 0, size_ = 0, used_ = 0;  // of the data region
+  std::map<std::string, Far> far_;                // by location
   std::uint64_t tables_ = 0, restore_ = 0;
   std::uint64_t timed_ = 0;  // where the buffers of set 0 begin: last, before scratch
   std::uint64_t beforeRepacked_ = 0, beforeScratch_ = 0;

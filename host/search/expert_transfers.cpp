@@ -235,7 +235,7 @@ class TransferRecipe : private Recipe {
         for (std::size_t k = 0; k < far.size(); ++k) {
           if (levels[k] != level || far[k].written != written) continue;
           const int children = childrenOf(around);
-          const std::size_t buffers = program().buffers.size();
+          const ir::Program old = program();
           if (!take({written ? "cache_write" : "cache_read",
                      {around, far[k].name, std::string("heap")}})) {
             return undo();
@@ -243,10 +243,10 @@ class TransferRecipe : private Recipe {
           const int more = childrenOf(around) - children;
           results += written ? 1 : 0;
           copies += more - (written ? 1 : 0);
-          if (level >= 0 && program().buffers.size() == buffers + 1) {
-            near_.push_back(program().buffers.back().name);
-            take({"add_dim", {near_.back(), std::int64_t{0}, std::int64_t{variableOf(around)}}});
-            if (written) halve(near_.back());
+          for (const ir::Buffer& buffer : std::vector<ir::Buffer>(program().buffers)) {
+            if (level < 0 || old.find(buffer.name)) continue;
+            take({"add_dim", {buffer.name, std::int64_t{0}, std::int64_t{variableOf(around)}}});
+            if (written && more == 1) halve(buffer.name);
           }
         }
       }
@@ -310,8 +310,6 @@ class TransferRecipe : private Recipe {
       ++loop.back();
     }
   }
-
-  std::vector<std::string> near_;
 };
 
 }  // namespace
