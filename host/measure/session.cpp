@@ -29,8 +29,6 @@ constexpr double kHopelessSeconds = 1e-3;
 constexpr double kHopelessFactor = 3;
 /// Racing needs this many samples.
 constexpr std::size_t kRaceSamples = 5;
-/// Where the same call always counts the same: the sample that warms and the one that is kept.
-constexpr std::size_t kWarming = 0, kCounted = 1;
 
 /// Each input set runs once, and that is all that a candidate needs; see runEach().
 bool countsExactly(const target::Target& target, const transport::Hello& hello) {
@@ -207,31 +205,41 @@ Status Session::State::check(int firstSet, int count, Measurement& into) {
   return {};
 }
 
-/// Where the same call always counts the same, one CALL does it all: a call on each set, the first
-/// of which warms, the second counts, and those after it show that what was timed still computes.
+/// Where the same call always counts the same: a call on each set, the first of which warms, the
+/// second counts, and those after it show that what was timed still computes.
 Status Session::State::runEach(const Kernel& kernel, const Race& race, Measurement& into,
                                TimeSplit& time) {
   Stopwatch watch;
   const int sets = layout->sets();
   if (Status poisoned = layout->poison(0, sets); !poisoned) return poisoned;
   time.transfer += watch.restart();
+  // The warming call shows that the kernel returns: the others may take so many times as long.
+  const bool restored = layout->restore(0, sets);
   Call call = newCall(kernel);
-  layout->aim(call, 0, sets, false);
+  layout->aim(call, 0, 1, false);
+  if (restored) call.restores = 0;
+  if (auto warm = device->call(call, {}); !warm) {
+    time.run += watch.restart();
+    return warm.error();
+  }
   // After the one that counts there is one on another set, also where there are but two.
-  call.samples = static_cast<std::uint32_t>(std::max<int>(sets, kCounted + 2));
-  if (sets > static_cast<int>(kCounted) + 1 && layout->restore(0, sets)) call.restores = 0;
+  const bool two = sets == 2;
+  call = newCall(kernel);
+  layout->aim(call, two ? 0 : 1, two ? sets : sets - 1, false);
+  if (restored && !two) call.restores = 0;
+  call.samples = static_cast<std::uint32_t>(two ? 3 : sets - 1);
+  call.limitSeconds *= call.samples;
+  const std::size_t counted = two ? 1 : 0;
   std::size_t done = 0;
   auto ended = device->call(call, [&](const Sample& sample) {
-    if (done++ == kWarming) return Device::More::yes;
-    if (done == kCounted + 1) {
-      add(sample, into);
-      into.censored = into.samples.front() > race.score;
-    }
+    if (done++ != counted) return into.censored ? Device::More::no : Device::More::yes;
+    add(sample, into);
+    into.censored = into.samples.front() > race.score;
     return into.censored ? Device::More::no : Device::More::yes;
   });
   time.run += watch.restart();
   if (!ended) return ended.error();
-  const int ran = std::min(sets, static_cast<int>(ended->samples));
+  const int ran = std::min(sets, static_cast<int>(ended->samples) + (two ? 0 : 1));
   Status right = check(0, ran, into);
   time.verify += watch.restart();
   return right;
