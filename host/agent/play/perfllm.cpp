@@ -17,7 +17,7 @@ constexpr std::size_t kDraws = 3;
 /// A play goes on from what isn't so many times slower than where it was.
 constexpr double kGoesOn = 1.15;
 /// Schedules of other games that are fitted, and how many become trials at most.
-constexpr std::size_t kMostFitted = 24, kMostOpenings = 40;
+constexpr std::size_t kMostFitted = 16, kMostOpenings = 40;
 /// How much of what isn't known counts for a choice.
 constexpr double kCurious = 0.5;
 /// Worse rewards teach the model nothing that it needs.

@@ -21,7 +21,7 @@ struct PlayOptions {
   std::size_t longest = 4;     ///< Steps of a play; then it begins anew.
   std::size_t elite = 8;       ///< Plays begin at one of so many best states, mostly the first.
   double fresh = 0.05;         ///< Of the plays begin at the start.
-  std::size_t learnEvery = 2;  ///< Trials to a step of learning; 0: nothing is learned.
+  std::size_t learnEvery = 6;  ///< Trials to a step of learning; 0: nothing is learned.
   /// Schedules of other games are tried first, for so much of the budget at most.
   double openings = 0.2;
   bool guided = true;  ///< What is drawn is guided by what has worked.
