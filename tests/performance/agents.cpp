@@ -31,7 +31,8 @@ struct Options {
   double seconds = 0;
   std::string folder = "dojo-contest";
   AgentFiles agent;
-  bool json = false, ablations = false;
+  bool json = false, ablations = false, transfer = false;
+  std::vector<std::string> trainedKernels, trainedTargets;
 };
 
 /// A name as a file's.
@@ -44,7 +45,9 @@ std::string fileName(std::string text) {
 
 std::vector<Player> playersFor(const Options& options) {
   std::vector<std::string> names = options.strategies;
-  if (names.empty()) names = options.ablations ? ablations() : usualPlayers();
+  if (names.empty()) {
+    names = options.ablations ? ablations() : options.transfer ? transferPlayers() : usualPlayers();
+  }
   std::vector<Player> out;
   for (const std::string& name : names) out.push_back(must(playerOf(name, options.agent)));
   return out;
@@ -100,9 +103,11 @@ class Contest {
       for (const Row& row : rows) {
         if (Field(row.kernel, row.target) == field) some.push_back(row);
       }
-      const std::string path =
-          fmt::format("{}/{}{}.svg", options_.folder, options_.ablations ? "ablations-" : "",
-                      fileName(field.first + "-" + field.second));
+      const std::string path = fmt::format("{}/{}{}.svg", options_.folder,
+                                           options_.ablations  ? "ablations-"
+                                           : options_.transfer ? "transfer-"
+                                                               : "",
+                                           fileName(field.first + "-" + field.second));
       const Row& one = some.front();
       const std::string title = fmt::format("{} {} {} on {}, {} seeds", one.kernel, one.shape,
                                             one.dtype, one.target, options_.seeds);
@@ -144,8 +149,12 @@ int run(const Options& options) {
           return trialsIn(options.seconds, rows, kernel, target, strategy);
         });
   }
+  const std::vector<Transfer> transfers =
+      options.transfer ? transfersOf(rows, options.trainedKernels, options.trainedTargets)
+                       : std::vector<Transfer>();
   if (options.json) {
     nlohmann::ordered_json out = toJson(rows);
+    if (options.transfer) out["transfer"] = toJson(transfers);
     if (!timed.empty()) {
       out["by_time"] = toJson(timed);
       out["by_time"]["seconds"] = options.seconds;
@@ -154,6 +163,7 @@ int run(const Options& options) {
     return 0;
   }
   fmt::print("{}", toText(rows));
+  if (options.transfer) fmt::print("{}", toText(transfers));
   if (!timed.empty()) {
     fmt::print("\nAs many trials for each as it makes in {} s:\n{}", options.seconds,
                toText(timed));
@@ -189,6 +199,13 @@ int main(int argc, char** argv) {
   app.add_option("--embedding", options.agent.weights, "Weights of perfllm's encoder");
   app.add_flag("--ablations", options.ablations,
                "The untrained agent, and it with one part taken away each");
+  app.add_option("--trained-kernels", options.trainedKernels, "That --agent-file was trained on")
+      ->delimiter(',');
+  app.add_option("--trained-targets", options.trainedTargets, "That --agent-file was trained on")
+      ->delimiter(',');
+  app.add_flag("--transfer", options.transfer,
+               "What the agent of --agent-file learned, beside the untrained one")
+      ->excludes("--ablations");
   app.add_flag("--json", options.json, "For machines");
   CLI11_PARSE(app, argc, argv);
   const auto stop = [](int) { interrupted = true; };

@@ -120,6 +120,31 @@ std::vector<Field> Table::below(const std::string& strategy, const std::string& 
   return out;
 }
 
+std::vector<Transfer> transfersOf(const std::vector<Row>& rows,
+                                  const std::vector<std::string>& kernels,
+                                  const std::vector<std::string>& targets) {
+  const auto has = [](const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  };
+  std::vector<Transfer> out;
+  for (const bool kernel : {true, false}) {
+    for (const bool target : {true, false}) {
+      std::vector<Row> some;
+      for (const Row& row : rows) {
+        if (has(kernels, row.kernel) == kernel && has(targets, row.target) == target) {
+          some.push_back(row);
+        }
+      }
+      if (some.empty()) continue;
+      const Table table(some);
+      out.push_back({std::string(kernel ? "kernels trained on" : "other kernels") +
+                         (target ? ", targets trained on" : ", other targets"),
+                     table.fields(), table.advantage(kSubject, kUnlearned)});
+    }
+  }
+  return out;
+}
+
 double Table::seconds(const Field& field) const {
   const auto at = seconds_.find(field);
   return at == seconds_.end() ? 0 : at->second;

@@ -85,6 +85,21 @@ class Table {
 /// The strategy that a summary is about.
 constexpr const char* kSubject = "perfllm";
 
+/// What was learned, where it was used.
+struct Transfer {
+  std::string where;  ///< "kernels trained on, other targets"
+  std::vector<Field> fields;
+  std::optional<double> advantage;  ///< Of kSubject over kUnlearned there.
+};
+constexpr const char* kUnlearned = "perfllm, untrained";
+/// The fields by whether their kernel and their target were trained on; groups without fields are
+/// left out.
+[[nodiscard]] std::vector<Transfer> transfersOf(const std::vector<Row>& rows,
+                                                const std::vector<std::string>& kernels,
+                                                const std::vector<std::string>& targets);
+[[nodiscard]] nlohmann::ordered_json toJson(const std::vector<Transfer>& transfers);
+[[nodiscard]] std::string toText(const std::vector<Transfer>& transfers);
+
 /// Of trial counts, those that a row of the JSON tells the best at.
 [[nodiscard]] std::vector<std::int64_t> milestones(std::int64_t trials);
 [[nodiscard]] nlohmann::ordered_json toJson(const std::vector<Row>& rows);

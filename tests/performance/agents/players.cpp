@@ -12,6 +12,9 @@
 namespace dojo::contest {
 namespace {
 
+/// As it was trained, without learning on.
+constexpr const char* kSettled = "perfllm, as trained";
+
 /// What can be taken away from the agent, and how.
 struct Ablation {
   const char* name;
@@ -56,6 +59,8 @@ std::vector<std::string> ablations() {
   return out;
 }
 
+std::vector<std::string> transferPlayers() { return {kUnlearned, kSubject, kSettled}; }
+
 Result<Player> agentPlayer(const std::string& name, agent::AgentSettings settings) {
   const Result<agent::OpenedAgent> opened = agent::openAgent(settings);
   if (!opened.ok()) return opened.error();
@@ -75,6 +80,10 @@ Result<Player> playerOf(const std::string& name, const AgentFiles& files) {
   settings.weights = files.weights;
   settings.checkpoint = files.checkpoint;
   if (name == kSubject) return agentPlayer(name, std::move(settings));
+  if (name == kSettled) {
+    settings.play.learnEvery = 0;
+    return agentPlayer(name, std::move(settings));
+  }
   for (const Ablation& one : all()) {
     if (name != named(one)) continue;
     // A checkpoint is of an agent that has all its parts.
@@ -95,6 +104,7 @@ Result<Player> playerOf(const std::string& name, const AgentFiles& files) {
     return out;
   }
   known.emplace_back(kSubject);
+  known.emplace_back(kSettled);
   for (const std::string& one : ablations()) known.push_back(one);
   return Error{"search.strategy", "there is no strategy '" + name + "'" + didYouMean(name, known),
                "", ""};

@@ -32,6 +32,9 @@ struct AgentFiles {
 /// "perfllm untrained", and that without one thing each.
 [[nodiscard]] std::vector<std::string> ablations();
 
+/// The untrained agent, the trained one, and that without learning while it plays.
+[[nodiscard]] std::vector<std::string> transferPlayers();
+
 /// Errors: "search.strategy", those of openAgent().
 [[nodiscard]] Result<Player> playerOf(const std::string& name, const AgentFiles& files);
 /// An agent under a name of its own.

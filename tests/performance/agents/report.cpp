@@ -179,6 +179,25 @@ nlohmann::ordered_json toJson(const std::vector<Row>& rows) {
   return out;
 }
 
+nlohmann::ordered_json toJson(const std::vector<Transfer>& transfers) {
+  Json out = Json::array();
+  for (const Transfer& one : transfers) {
+    out.push_back({{"where", one.where},
+                   {"kernels", fieldsJson(one.fields)},
+                   {"vs_untrained", orNull(one.advantage)}});
+  }
+  return out;
+}
+
+std::string toText(const std::vector<Transfer>& transfers) {
+  std::string out = "\nThe trained agent's best beside the untrained one's\n";
+  for (const Transfer& one : transfers) {
+    out += fmt::format("  {:<42}{:>2} kernels {}\n", one.where, one.fields.size(),
+                       one.advantage ? fmt::format("{:.3f} times", *one.advantage) : "-");
+  }
+  return out;
+}
+
 std::string toText(const std::vector<Row>& rows) {
   const Table table(rows);
   std::string out = tableText(

@@ -143,6 +143,22 @@ TEST_CASE("contest: what the JSON has") {
   CHECK(milestones(200) == std::vector<std::int64_t>{10, 20, 50, 100, 200});
 }
 
+TEST_CASE("contest: transfer by what was trained on") {
+  std::vector<Row> some = {row("a", kUnlearned, 1, 40), row("a", kSubject, 1, 20),
+                           row("b", kUnlearned, 1, 30), row("b", kSubject, 1, 10)};
+  some.push_back(row("b", kSubject, 1, 10));
+  some.back().target = "elsewhere";
+  const auto transfers = transfersOf(some, {"a"}, {"there"});
+  REQUIRE(transfers.size() == 3);
+  CHECK(transfers[0].where == "kernels trained on, targets trained on");
+  CHECK(*transfers[0].advantage == Approx(2));
+  CHECK(*transfers[1].advantage == Approx(3));
+  CHECK(transfers[2].where == "other kernels, other targets");
+  CHECK_FALSE(transfers[2].advantage.has_value());
+  CHECK(toJson(transfers)[1]["vs_untrained"].get<double>() == Approx(3));
+  CHECK(toText(transfers).find("3.000 times") != std::string::npos);
+}
+
 TEST_CASE("contest: curves have a line and a band for each strategy") {
   std::vector<Row> some;
   for (const Row& one : rows()) {
