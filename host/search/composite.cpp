@@ -13,7 +13,7 @@ const std::vector<const Composite*>& composites() {
       composite::localize(),      composite::tile(),          composite::unrollBy(),
       composite::parallelizeBy(), composite::turn(),          composite::deinterleave(),
       composite::instruct(),      composite::streamNest(),    composite::streamSum(),
-      composite::streamMap(),     composite::streamPairs(),
+      composite::streamMap(),     composite::streamPairs(),   composite::padReads(),
   };
   return all;
 }

@@ -20,6 +20,7 @@ const Composite* streamNest();
 const Composite* streamSum();
 const Composite* streamMap();
 const Composite* streamPairs();
+const Composite* padReads();
 const Composite* instruct();
 
 }  // namespace dojo::search::composite

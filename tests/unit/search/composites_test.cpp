@@ -188,11 +188,12 @@ TEST_CASE("composites on every kernel give valid programs that compute the same"
       }
     }
   }
-  // Blocks of whole instructions.
+  // Blocks of whole instructions, and of pairs.
   ir::ParseOptions even;
   even.params = {{"M", 8}, {"N", 8}, {"K", 16}};
   for (int k = 0; k < 4; ++k) {
     cases.emplace_back(kernels::load("qmatmul", even)->program, &targets[1]);
+    cases.emplace_back(kernels::load("matmul_nt", even)->program, &targets[1]);
   }
   for (const auto& [plain, target] : cases) {
     const search::StatePtr start = stateOf(plain, *target);
