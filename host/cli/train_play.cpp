@@ -171,17 +171,17 @@ Status Training::resume(agent::OpenedAgent& opened) {
     const std::vector<std::string> f = fieldsOf(text.substr(at, stop - at));
     at = stop + 1;
     if (f.size() != 11) return Error{"agent.damaged", "the curve isn't whole", checkpoint_, ""};
-    Row row{std::atoll(f[0].c_str()),
+    Row row{std::strtoll(f[0].c_str(), nullptr, 10),
             f[1],
             f[2],
             f[3],
-            std::atoll(f[4].c_str()),
-            std::atoll(f[5].c_str()),
-            std::atof(f[6].c_str()),
-            std::atof(f[7].c_str()),
-            std::atof(f[8].c_str()),
-            std::atoll(f[9].c_str()),
-            std::atof(f[10].c_str())};
+            std::strtoll(f[4].c_str(), nullptr, 10),
+            std::strtoll(f[5].c_str(), nullptr, 10),
+            std::strtod(f[6].c_str(), nullptr),
+            std::strtod(f[7].c_str(), nullptr),
+            std::strtod(f[8].c_str(), nullptr),
+            std::strtoll(f[9].c_str(), nullptr, 10),
+            std::strtod(f[10].c_str(), nullptr)};
     rows_.push_back(std::move(row));
   }
   if (!rows_.empty()) before_ = rows_.back().seconds;

@@ -162,7 +162,7 @@ class TransferRecipe : private Recipe {
       const double box = boxBytes(each, path, cuts);
       const int level = levelOf(each, path, cuts);
       bytes += level < 0 ? box : 2 * box;
-      moved += box * rounds[static_cast<std::size_t>(level + 1)];
+      moved += box * rounds[static_cast<std::size_t>(level) + 1];
       exposed += box;
     }
     if (bytes > room()) return std::nullopt;
@@ -209,7 +209,7 @@ class TransferRecipe : private Recipe {
   }
 
   /// Cuts the nest, puts copies around the tiles and brings them ahead. False: nothing was done.
-  bool tiled(Path path, const std::vector<Far>& far, const std::vector<Cut>& cuts) {
+  bool tiled(const Path& path, const std::vector<Far>& far, const std::vector<Cut>& cuts) {
     const Position before = at_;
     const bool lowerable = lowerable_;
     const auto undo = [&] {

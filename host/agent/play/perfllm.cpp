@@ -176,7 +176,8 @@ std::optional<search::Position> PerfLlm::attempt(std::int64_t index) {
   if (!counts_.trouble.ok()) return take(random_.below(successors.size()));
   Situation here{keyOf(texts[0]), target_, {}};
   for (std::size_t k = 1; k < texts.size(); ++k) here.choices.push_back({keyOf(texts[k]), false});
-  here.choices.push_back({here.program, true});
+  // A play that has only begun isn't stopped: its choices were drawn for nothing.
+  if (chain.steps > 0) here.choices.push_back({here.program, true});
   const std::size_t chosen = options_.choose ? choose(here, chain) : 0;
   ++counts_.steps;
   if (here.choices[chosen].stop) {

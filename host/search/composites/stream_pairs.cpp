@@ -258,7 +258,7 @@ class StreamPairs final : public Composite {
 
   /// Partial sums of a loop that stands alone: pairs, so many at once. `loop` becomes the region.
   static bool sum(Script& script, Path& loop, std::int64_t most) {
-    const Path around = loop;
+    const Path& around = loop;
     Path at = child(around, 0);
     if (!script.apply("add_scope", {around})) return false;
     const std::int64_t extent = freeExtent(script.program(), at);
