@@ -23,7 +23,10 @@ Json summaryOf(const Table& table) {
   Json out;
   out["vs_annealing"] = orNull(table.advantage(kSubject, "annealing"));
   out["vs_random"] = orNull(table.advantage(kSubject, "random"));
-  out["kernels_below_random"] = fieldsJson(table.below(kSubject, "random"));
+  // Without a contest with random there is nothing to list.
+  out["kernels_below_random"] = table.advantage(kSubject, "random")
+                                    ? fieldsJson(table.below(kSubject, "random"))
+                                    : Json(nullptr);
   return out;
 }
 
@@ -130,6 +133,7 @@ std::string summaryText(const Table& table) {
           fmt::format("{}: {:.3f} times {}'s best, as a geometric mean\n", kSubject, *times, other);
     }
   }
+  if (!table.advantage(kSubject, "random")) return out;
   std::string names;
   for (const auto& [kernel, target] : table.below(kSubject, "random")) {
     names += (names.empty() ? "" : ", ") + kernel + " on " + target;
