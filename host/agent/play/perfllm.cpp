@@ -38,9 +38,9 @@ search::Problem unranked(search::Problem problem) {
 std::string describe(const PlayOptions& o) {
   return fmt::format(
       "chains {} successors {} longest {} elite {} fresh {} every {} openings {} guided {} choose "
-      "{} model {} trusted {}",
+      "{} model {} trusted {} stops {}",
       o.chains, o.successors, o.longest, o.elite, o.fresh, o.learnEvery, o.openings, o.guided,
-      o.choose, o.model, o.trusted);
+      o.choose, o.model, o.trusted, o.stops);
 }
 
 PerfLlm::PerfLlm(const search::Problem& problem, Agent& agent, const PlayOptions& options)
@@ -176,17 +176,19 @@ std::optional<search::Position> PerfLlm::attempt(std::int64_t index) {
   if (!counts_.trouble.ok()) return take(random_.below(successors.size()));
   Situation here{keyOf(texts[0]), target_, {}};
   for (std::size_t k = 1; k < texts.size(); ++k) here.choices.push_back({keyOf(texts[k]), false});
-  // A play that has only begun isn't stopped: its choices were drawn for nothing.
-  if (chain.steps > 0) here.choices.push_back({here.program, true});
+  // Stopping costs the choices that were drawn: not many times in a row.
+  if (chain.steps > 0 || stopped_ < options_.stops) here.choices.push_back({here.program, true});
   const std::size_t chosen = options_.choose ? choose(here, chain) : 0;
   ++counts_.steps;
   if (here.choices[chosen].stop) {
     // Where it stopped was measured when it came there.
     ++counts_.stops;
+    ++stopped_;
     finish(chain, {std::move(here), chosen, rewardOfScore(chain.score, startScore_), true});
     begin(chain, late);
     return std::nullopt;
   }
+  stopped_ = 0;
   chain.chosen = Step{std::move(here), chosen, std::nullopt, false};
   return take(chosen);
 }

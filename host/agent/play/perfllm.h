@@ -17,7 +17,7 @@ namespace dojo::agent {
 
 struct PlayOptions {
   std::size_t chains = 4;      ///< Plays that go on side by side.
-  std::size_t successors = 4;  ///< That a step chooses among, besides stopping.
+  std::size_t successors = 2;  ///< That a step chooses among, besides stopping.
   std::size_t longest = 4;     ///< Steps of a play; then it begins anew.
   std::size_t elite = 8;       ///< Plays begin at one of so many best states, mostly the first.
   double fresh = 0.05;         ///< Of the plays begin at the start.
@@ -29,6 +29,7 @@ struct PlayOptions {
   bool model = true;   ///< What was measured in this game is asked, too.
   /// Outcomes after which the model counts as much as the network.
   double trusted = 12;
+  std::size_t stops = 3;  ///< In a row at the beginning of a play: choices that were all left.
   bool operator==(const PlayOptions&) const = default;
 };
 
@@ -106,6 +107,7 @@ class PerfLlm final : public search::Walk {
   CostModel model_;
   PlayCounts counts_;
   std::int64_t trials_ = 0;
+  std::size_t stopped_ = 0;  ///< Times in a row.
 };
 
 }  // namespace dojo::agent
