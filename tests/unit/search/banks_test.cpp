@@ -22,7 +22,8 @@ ir::Program parsed(const char* text) { return ir::parse(text).value().program; }
 
 }  // namespace
 
-TEST_CASE("harts that stream through banks of their own don't wait, and in one bank they take turns") {
+TEST_CASE(
+    "harts that stream through banks of their own don't wait, and in one bank they take turns") {
   const ir::Program apart = parsed(R"(kernel apart
 in  x f64 [64, 8]
 out y f64 [8]
