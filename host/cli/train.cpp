@@ -116,6 +116,8 @@ int trainEmbedding(const Options& options) {
     if (Status s = writeFile(csv, curve); !s.ok()) return s;
     return agent::saveEncoder(training.encoder(), commandOf(options), weights);
   };
+  // What can't be written is told before anything is computed.
+  if (Status s = keep(); !s.ok()) return fail(s.error());
   const double start = systemClock().now();
   Sums sums;
   while (training.steps() < options.steps && !interrupted()) {
